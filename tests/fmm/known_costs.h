@@ -18,7 +18,7 @@ typedef struct known {
     int calls;
 } known;
 
-static const double list_s = 2e-7;
+static const double list_s = 2e-7, memory_s = 1e-4;
 
 /* A source on a leaf of so many particles. */
 static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
@@ -35,6 +35,8 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
         return size * (k->near_start + k->near_pair * size) + k->near_leaf;
     case FMM_LIST:
         return list_s;
+    case FMM_MEMORY:
+        return memory_s;
     case FMM_TABLES:
         return 1e-7 * p * p * p;
     case FMM_SPARSE: /* a batch takes as long as so many pairs more */

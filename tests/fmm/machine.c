@@ -25,6 +25,7 @@ static void assert_costs(const fmm_machine *m, const known *k)
         assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
     }
     assert_near(m->list, list_s, 1e-9);
+    assert_near(m->memory, memory_s, 1e-9);
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
     assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
 }

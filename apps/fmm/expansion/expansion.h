@@ -32,6 +32,8 @@ enum { FMM_MAX_ORDER = 50 };
 
 /* Number of harmonics with m >= 0 up to a degree, and the place of one among them. */
 static inline int fmm_harmonics(int degree) { return (degree + 1) * (degree + 2) / 2; }
+/* Doubles from an expansion of that order to the next: each begins at a cache line. */
+static inline int64_t fmm_stride(int order) { return (2 * (int64_t)fmm_harmonics(order) + 7) / 8 * 8; }
 static inline int fmm_harmonic(int l, int m) { return l * (l + 1) / 2 + m; }
 
 /* The operators of one order: tables only.  Threads may share them. */

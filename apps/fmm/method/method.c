@@ -134,7 +134,7 @@ static yoke_status create_groups(fmm_method *m)
 static yoke_status create_expansions(fmm_method *m)
 {
     yoke_status status = create_groups(m);
-    m->stride = (2 * fmm_harmonics(m->held) + 7) / 8 * 8; /* each begins at a cache line */
+    m->stride = fmm_stride(m->held);
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
         int64_t cells = m->tree->level[l].count;
         size_t bytes = (size_t)m->stride * sizeof(double);

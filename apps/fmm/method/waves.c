@@ -1,7 +1,8 @@
 /*
  * waves.c - M2L of whole levels by plane waves, axis by axis.
  *
- * Families are worked on in layers along z: each needs the waves of the layers before and after it only, so that those of four layers are held.
+ * Families are worked on in layers along z: each needs the waves of the layers before and after it only, so that those of four layers are held.  Where layers
+ * are small some that follow each other are one, so that threads have enough to do between two barriers.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 #include "expansion/pages.h"
 #include "method/parts.h"
 
-enum { LAYERS = 4 /* a layer and those around it, and the one that is written meanwhile */ };
+enum {
+    LAYERS = 4,         /* a layer and those around it, and the one that is written meanwhile */
+    FEWEST_FAMILIES = 8 /* of a layer, for each thread */
+};
 
 /* Families by their layer, in the order of their keys in each. */
 static int compare(const void *a, const void *b)
@@ -33,22 +37,25 @@ static int32_t list_families(const fmm_level *above, uint64_t *listed)
     return count;
 }
 
-static int starts_layer(const uint64_t *listed, int32_t i) { return i == 0 || listed[i] >> 32 != listed[i - 1] >> 32; }
+/* Where the layer ends that begins with family `first`. */
+static int32_t end_of_layer(const uint64_t *listed, int32_t families, int32_t first)
+{
+    const int64_t enough = (int64_t)first + (int64_t)FEWEST_FAMILIES * omp_get_max_threads();
+    int32_t last = enough < families ? (int32_t)enough : families;
+    while (last < families && listed[last] >> 32 == listed[last - 1] >> 32) last++;
+    return last;
+}
 
 static yoke_status lay_out(fmm_method *m, fmm_wave_level *w, const uint64_t *listed)
 {
     const fmm_level *above = &m->tree->level[w->level - 1];
-    for (int32_t i = 0; i < w->families; i++) w->layers += starts_layer(listed, i);
+    for (int32_t i = 0; i < w->families; i = end_of_layer(listed, w->families, i)) w->layers++;
     yoke_status status = yoke_allocate(m->context, w->families, sizeof *w->family, &w->family);
     if (!status) status = yoke_allocate(m->context, w->layers + 1, sizeof *w->first, &w->first);
     if (!status) status = yoke_allocate(m->context, above->count, sizeof *w->slot, &w->slot);
     if (status) return status;
-    int32_t layer = -1;
-    for (int32_t i = 0; i < w->families; i++) {
-        if (starts_layer(listed, i)) w->first[++layer] = i;
-        w->family[i] = (int32_t)(listed[i] & UINT32_MAX);
-    }
-    w->first[w->layers] = w->families;
+    for (int32_t i = 0; i < w->families; i++) w->family[i] = (int32_t)(listed[i] & UINT32_MAX);
+    for (int32_t k = 0; k < w->layers; k++) w->first[k + 1] = end_of_layer(listed, w->families, w->first[k]);
     for (int32_t k = 0; k < w->layers; k++)
         if (w->first[k + 1] - w->first[k] > w->largest) w->largest = w->first[k + 1] - w->first[k];
     for (int32_t p = 0; p < above->count; p++) w->slot[p] = -1;

@@ -2,7 +2,11 @@
 
 #include <math.h>
 #include <omp.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
+#include "expansion/pages.h"
 #include "expansion/waves.h"
 #include "method/method.h"
 #include "tree/lists.h"
@@ -42,14 +46,24 @@ static cube family_cube(int order)
     return (cube){depth, 1, 1 << depth, 0};
 }
 
+/* Trees have the same number of particles, as many as real ones. */
+static cube tree_cube(int each)
+{
+    enum { PARTICLES = 1 << 18, WIDE = 32 };
+    const int layers = PARTICLES / (WIDE * WIDE * each);
+    return (cube){5, each, layers < 1 ? 1 : layers > WIDE ? WIDE : layers, 0};
+}
+
 static cube cube_of(fmm_operation operation, int size)
 {
     if (operation == FMM_FAMILY) return family_cube(size);
-    if (operation == FMM_TREE) return (cube){4, size, 16, 0};
+    if (operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_NEAR) return near_cube(size);
     if (operation == FMM_LONE) return (cube){6, size, 22, 1};
     return (cube){4, 1, 16, 0};
 }
+
+enum { MEMORY_UNITS = 48 }; /* more than what the allocator keeps for itself when it is given back */
 
 struct fmm_bench {
     yoke_context *context;
@@ -132,6 +146,7 @@ int64_t fmm_bench_units(fmm_operation operation, int size)
     if (operation == FMM_TREE || operation == FMM_LONE) return leaves_of(of);
     if (operation == FMM_NEAR) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / 8;
+    if (operation == FMM_MEMORY) return MEMORY_UNITS;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
     if (operation == FMM_FAMILY) return families_of(of);
     return fmm_bench_expansions_units(operation, size);
@@ -198,12 +213,21 @@ yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench
 
 /* --------------------------------------------------------------------------------------------------- operations */
 
+/* Gives memory that is free back to the system, which a run gets from there, too. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+
 static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
 {
     yoke_status status = YOKE_OK;
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
         forget_method(bench);
+        give_memory_back();
         const double begin_s = fmm_bench_now_s(bench->clock);
         status = have_method(bench);
         *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
@@ -219,6 +243,25 @@ static yoke_status run_near(fmm_bench *bench, int64_t calls, double *seconds)
         fmm_method_seconds of = {0};
         status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
         *seconds = fmin(*seconds, of.near);
+    }
+    return status;
+}
+
+/* What the system does when each page is written to for the first time, by all threads. */
+static yoke_status run_memory(const fmm_bench *bench, int64_t calls, double *seconds)
+{
+    const int64_t page = 4096 / sizeof(double), doubles = MEMORY_UNITS * ((int64_t)1 << 20) / (int64_t)sizeof(double);
+    yoke_status status = YOKE_OK;
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        double *memory = NULL;
+        status = fmm_allocate_large(bench->context, doubles, sizeof *memory, &memory);
+        const double begin_s = fmm_bench_now_s(bench->clock);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < doubles; i += page)
+            if (memory) memory[i] = 1;
+        *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
+        yoke_release(bench->context, memory);
     }
     return status;
 }
@@ -324,6 +367,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (operation == FMM_TREE) return run_tree(bench, calls, seconds);
     if (operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
+    if (operation == FMM_MEMORY) return run_memory(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);
     if (operation == FMM_FAMILY) return run_families(bench, size, calls, seconds);

@@ -14,6 +14,7 @@ typedef enum fmm_operation {
     FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LONE,    /* the same of leaves without others around them; a unit is a leaf                        */
     FMM_LIST,    /* lists of far pairs; no size; a unit is a parent, whose children are the targets      */
+    FMM_MEMORY,  /* the first use of memory for expansions; no size; a unit is 2^20 bytes                  */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
     FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */

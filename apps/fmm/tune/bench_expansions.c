@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expansion/expansion.h"
+#include "expansion/pages.h"
 #include "tune/bench_parts.h"
 
 enum {
@@ -13,19 +14,28 @@ enum {
     SOURCES = 8 * 6 * 4 * 4, /* children of 4 x 2 x 2 parents that follow each other, and of all those around */
     DIRECTIONS = 158,        /* of those opposite to each other one */
     FAMILIES = 9 * PARENTS,  /* children of some parents, and these */
-    MOST_EXPANSIONS = 8192,  /* of a thread ... */
-    MUCH_MEMORY = 1 << 24,   /* ... and bytes of them, unless they are few: more than its cache holds, as in real runs */
     FEW_PARTICLES = 8,       /* of a leaf, mean */
     MANY_PARTICLES = 32,
     MOST_PARTICLES = 48,
     VISITS = 64 /* of a cell and a leaf */
 };
 
+/*
+ * Expansions and particles are more than caches hold, as in real runs, where each is needed again only after all others were: at low orders this takes most of the
+ * time of P2M, M2M, L2L and L2P.
+ */
+enum {
+    ALL_MEMORY = 1 << 26,      /* bytes of the expansions of all threads ... */
+    LEAST_MEMORY = 1 << 22,    /* ... of one at least ... */
+    MOST_EXPANSIONS = 1 << 16, /* ... and so many of them at most */
+    ALL_PLACES = 1 << 16       /* particles of a thread */
+};
+
 /* What a thread works on. */
 typedef struct pool {
     int64_t stride, expansions, groups; /* so many multipoles, SOURCES for each group */
     double *multipoles, *locals, *work,
-        *places; /* locals: TARGETS for each group; places: [8][MOST_PARTICLES] x, y, z, charge, potential, gradient */
+        *places; /* locals: TARGETS for each group; places: [8][ALL_PLACES] x, y, z, charge, potential, gradient */
 } pool;
 
 typedef struct benched {
@@ -85,23 +95,24 @@ double fmm_bench_batch(fmm_operation operation, int order)
     return (double)pairs_of_all(&b) / DIRECTIONS;
 }
 
-/* Doubles from an expansion to the next. */
-static int64_t stride_of(int order) { return (2 * (int64_t)fmm_harmonics(order) + 7) / 8 * 8; }
-
-static int64_t expansions_of(int64_t stride)
+static int64_t expansions_of(int64_t stride, int threads)
 {
-    const int64_t many = MUCH_MEMORY / (stride * (int64_t)sizeof(double));
+    const int64_t bytes = ALL_MEMORY / threads > LEAST_MEMORY ? ALL_MEMORY / threads : LEAST_MEMORY;
+    const int64_t many = bytes / (stride * (int64_t)sizeof(double));
     return many > MOST_EXPANSIONS ? MOST_EXPANSIONS : many < SOURCES ? SOURCES : many;
 }
+
+/* Calls of what passes through all expansions take one half after the other. */
+static int64_t half_of(int64_t expansions) { return expansions / 2; }
 
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 {
     benched b = {.operation = operation, .order = order};
     const int threads = omp_get_max_threads();
-    const int64_t expansions = expansions_of(stride_of(order));
-    if (operation == FMM_CELL) return threads * (expansions / FAMILIES) * 8 * PARENTS;
+    const int64_t half = half_of(expansions_of(fmm_stride(order), threads));
+    if (operation == FMM_CELL) return threads * (half / FAMILIES) * 8 * PARENTS;
     if (operation == FMM_VISIT) return (int64_t)threads * VISITS * MANY_PARTICLES;
-    if (operation != FMM_PAIR && operation != FMM_SPARSE) return threads * expansions;
+    if (operation != FMM_PAIR && operation != FMM_SPARSE) return threads * half;
     list_directions(&b);
     return threads * pairs_of_all(&b);
 }
@@ -130,17 +141,18 @@ static void translate(const benched *b, const pool *own, int64_t group, int dire
     }
 }
 
-/* M2M of all children of parents, and L2L; what is added to is not read, so that nothing grows without end. */
-static void shift(const benched *b, const pool *own)
+/* M2M of all children of parents in a half, and L2L to those in the other one; parents are read only, so that nothing grows without end. */
+static void shift(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
     const double *from[PARENTS];
     double *to[PARENTS];
-    for (int64_t first = 0; first + FAMILIES <= own->expansions; first += FAMILIES)
+    for (int64_t first = 0; first + FAMILIES <= half_of(own->expansions); first += FAMILIES)
         for (int octant = 0; octant < 8; octant++)
             for (int down = 0; down < 2; down++) {
                 for (int i = 0; i < PARENTS; i++) {
-                    from[i] = expansion(own->multipoles, own, first + (down ? 8 * PARENTS + i : 8 * i + octant));
-                    to[i] = expansion(own->locals, own, down ? 8 * i + octant : i);
+                    const int64_t parent = first + 8 * PARENTS + i, child = first + 8 * i + octant;
+                    from[i] = expansion(own->multipoles, own, begin + (down ? parent : child));
+                    to[i] = down ? expansion(own->multipoles, own, other + child) : expansion(own->locals, own, i);
                 }
                 (down ? fmm_l2l : fmm_m2m)(b->operators, octant, PARENTS, from, to, own->work);
             }
@@ -149,34 +161,41 @@ static void shift(const benched *b, const pool *own)
 /* The particles of leaf i: leaves have different numbers of them, which do not fill vectors. */
 static int64_t particles_of(int64_t mean, int64_t i) { return mean / 2 + 1 + i * 5 % (mean - 1); }
 
-static fmm_sources sources_of(const pool *own, int64_t count)
+/* Where those of the next leaf are: after the last one's. */
+static int64_t next_place(int64_t at, int64_t count) { return at + count + MOST_PARTICLES > ALL_PLACES ? 0 : at + count; }
+
+static fmm_sources sources_of(const pool *own, int64_t at, int64_t count)
 {
-    double *const p = own->places;
-    return (fmm_sources){count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 3 * MOST_PARTICLES};
+    double *const p = own->places + at;
+    return (fmm_sources){count, p, p + ALL_PLACES, p + 2 * ALL_PLACES, p + 3 * ALL_PLACES};
 }
 
-static fmm_targets targets_of(const benched *b, const pool *own, int64_t count)
+static fmm_targets targets_of(const benched *b, const pool *own, int64_t at, int64_t count)
 {
-    double *const p = own->places;
-    fmm_targets targets = {count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 4 * MOST_PARTICLES, NULL, NULL, NULL};
-    if (b->gradient) targets.gx = p + 5 * MOST_PARTICLES, targets.gy = p + 6 * MOST_PARTICLES, targets.gz = p + 7 * MOST_PARTICLES;
+    double *const p = own->places + at;
+    fmm_targets targets = {count, p, p + ALL_PLACES, p + 2 * ALL_PLACES, p + 4 * ALL_PLACES, NULL, NULL, NULL};
+    if (b->gradient) targets.gx = p + 5 * ALL_PLACES, targets.gy = p + 6 * ALL_PLACES, targets.gz = p + 7 * ALL_PLACES;
     return targets;
 }
 
-/* P2M and L2P. */
-static void visit_leaves(const benched *b, const pool *own)
+/* P2M of the leaves of a half, and L2P of those of the other one. */
+static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
-    const int64_t mean = b->operation == FMM_LEAF_8 ? FEW_PARTICLES : MANY_PARTICLES;
+    const int64_t mean = b->operation == FMM_LEAF_8 ? FEW_PARTICLES : MANY_PARTICLES, leaves = half_of(own->expansions);
     const fmm_frame frame = {{0.5, 0.5, 0.5}, 1};
-    for (int64_t i = 0; i < own->expansions; i++) {
-        const fmm_sources sources = sources_of(own, particles_of(mean, i));
-        double *multipole = expansion(own->multipoles, own, i);
+    for (int64_t i = 0, at = 0, count; i < leaves; i++, at = next_place(at, count)) {
+        count = particles_of(mean, i);
+        const fmm_sources sources = sources_of(own, at, count);
+        double *multipole = expansion(own->multipoles, own, begin + i);
         memset(multipole, 0, (size_t)own->stride * sizeof *multipole);
         fmm_p2m(b->operators, &frame, &sources, multipole);
     }
-    for (int64_t i = 0; i < own->expansions; i++) {
-        const fmm_targets targets = targets_of(b, own, particles_of(mean, i));
-        fmm_l2p(b->operators, &frame, expansion(own->multipoles, own, i), &targets);
+    for (int64_t i = 0, at = 0, count; i < leaves; i++, at = next_place(at, count)) {
+        count = particles_of(mean, i);
+        const fmm_targets targets = targets_of(b, own, at, count);
+        double *const sums[4] = {targets.potential, targets.gx, targets.gy, targets.gz};
+        for (int c = 0; c < 4 && sums[c]; c++) memset(sums[c], 0, (size_t)count * sizeof(double));
+        fmm_l2p(b->operators, &frame, expansion(own->multipoles, own, other + i), &targets);
     }
 }
 
@@ -185,8 +204,8 @@ static void visit_cells(const benched *b, const pool *own)
 {
     const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
     for (int64_t i = 0; i < VISITS; i++) {
-        const fmm_sources sources = sources_of(own, MANY_PARTICLES);
-        const fmm_targets targets = targets_of(b, own, MANY_PARTICLES);
+        const fmm_sources sources = sources_of(own, 0, MANY_PARTICLES);
+        const fmm_targets targets = targets_of(b, own, 0, MANY_PARTICLES);
         fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, i), &targets);
         fmm_p2l(b->operators, &frame, &sources, expansion(own->locals, own, i));
     }
@@ -194,20 +213,21 @@ static void visit_cells(const benched *b, const pool *own)
 
 static void work(const benched *b, const pool *own, int64_t call)
 {
+    const int64_t half = half_of(own->expansions), begin = call % 2 * half, other = half - begin;
     if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE)
         translate(b, own, call % own->groups, DIRECTIONS);
     else if (b->operation == FMM_CELL)
-        shift(b, own);
+        shift(b, own, begin, other);
     else if (b->operation == FMM_VISIT)
         visit_cells(b, own);
     else
-        visit_leaves(b, own);
+        visit_leaves(b, own, begin, other);
 }
 
 static void fill(const pool *own)
 {
     for (int64_t i = 0; i < (own->expansions + own->groups * TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
-    for (int i = 0; i < 4 * MOST_PARTICLES; i++) own->places[i] = (i * 37 % 128 + 0.5) / 128;
+    for (int64_t i = 0; i < 8 * ALL_PLACES; i++) own->places[i] = ((double)(i * 37 % 128) + 0.5) / 128;
 }
 
 /* --------------------------------------------------------------------------------------------------- all threads */
@@ -235,11 +255,10 @@ static yoke_status fill_pools(fmm_bench_pools *p)
     yoke_status status = fmm_operators_create(p->context, p->order, &p->operators);
     if (!status) status = yoke_allocate(p->context, p->threads, sizeof *p->of_thread, &p->of_thread);
     if (status) return status;
-    const int64_t stride = stride_of(p->order), expansions = expansions_of(stride);
+    const int64_t stride = fmm_stride(p->order), expansions = expansions_of(stride, p->threads);
     const int64_t room = ((int64_t)fmm_translation_work(p->operators) + 7) / 8 * 8;
-    const int64_t groups = expansions / SOURCES, numbers = (expansions + groups * TARGETS) * stride,
-                  each = numbers + room + 8 * MOST_PARTICLES;
-    status = yoke_allocate_untouched(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
+    const int64_t groups = expansions / SOURCES, numbers = (expansions + groups * TARGETS) * stride, each = numbers + room + 8 * ALL_PLACES;
+    status = fmm_allocate_large(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
     if (status) return status;
 #pragma omp parallel num_threads(p->threads)
     {

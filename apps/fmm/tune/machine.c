@@ -54,6 +54,7 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
         *sizes = lone_sizes;
         return 1;
     case FMM_LIST:
+    case FMM_MEMORY:
         *sizes = no_size;
         return 1;
     case FMM_WAVES:
@@ -68,9 +69,9 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",  "near n=%d",     "lone n=%d",     "list",        "tables p=%d",
-                                                      "waves p=%d", "pair p=%d",     "sparse p=%d",   "family p=%d", "cell p=%d",
-                                                      "visit p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d",  "lone n=%d",     "list",          "memory",
+                                                      "tables p=%d", "waves p=%d", "pair p=%d",     "sparse p=%d",   "family p=%d",
+                                                      "cell p=%d",   "visit p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
@@ -397,6 +398,7 @@ static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_mea
     yoke_status status = get_tree(r, &found);
     if (!status) status = get_near(r, &found);
     if (!status) status = get(r, FMM_LIST, 0, &found.list);
+    if (!status) status = get(r, FMM_MEMORY, 0, &found.memory);
     if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
     if (!status) status = get_pairs(r, &found);
     if (!status) status = get_wave_costs(r, FMM_WAVES, found.waves);

@@ -42,6 +42,7 @@ typedef struct fmm_machine {
     double near[FMM_SMALL_LEAF + 1], large;                   /* near field = these times the sources and large pairs of fmm_cell_counts */
     double near_leaf;                                         /* and so much for each leaf */
     double list;                                              /* of far pairs, for each parent */
+    double memory;                                            /* of expansions, its first use, for each 2^20 bytes */
     double tables[FMM_MAX_ORDER + 1];                         /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],

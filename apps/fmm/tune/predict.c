@@ -69,6 +69,12 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     return rotations_s;
 }
 
+/* M2M and L2L of a child, and the first use of the memory of its expansions. */
+static double cell_of(const fmm_machine *machine, int order)
+{
+    return machine->cell[order] + ldexp(2 * (double)fmm_stride(order) * sizeof(double), -20) * machine->memory;
+}
+
 /* counts, cells: of all depths; from level 2 on there are far pairs. */
 static double far_of(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                      const int *order, uint64_t *waves)
@@ -80,7 +86,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
         if (order[l] > highest) highest = order[l];
     }
     double sum = between_of(machine, depth, level, order, waves);
-    sum += (double)cells[depth].cells * machine->cell[highest];
+    sum += (double)cells[depth].cells * cell_of(machine, highest);
     sum += (double)cells[depth].leaves * machine->leaf[highest] + (double)particles * machine->particle[highest];
     return sum;
 }
@@ -122,12 +128,8 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 
 /* ------------------------------------------------------------------------------------------------ adaptive trees */
 
-/*
- * Sorting and dividing by keys of all levels takes 1.2 times as long as for a uniform tree (0.9 to 1.3 was measured), and a leaf, with lists of several levels, as
- * long as so many particles more (14 to 19).
- */
-#define LONG_KEYS 1.2
-#define LEAF_PARTICLES 16
+/* A leaf, with lists of several levels, takes as long as so many particles more (5 to 7 on surfaces, fewer in clusters). */
+#define LEAF_PARTICLES 6
 
 /* Vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
 static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
@@ -148,7 +150,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
     double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
-    fmm_seconds s = {.tree = LONG_KEYS * (double)particles * machine->tree_particle +
+    fmm_seconds s = {.tree = (double)particles * machine->tree_particle +
                              (double)operations->leaves * (machine->tree_leaf + LEAF_PARTICLES * machine->tree_particle),
                      .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
     int highest = 0;
@@ -157,7 +159,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
         level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far};
-        s.far += l > 2 ? (double)at->cells * machine->cell[highest] : 0;
+        s.far += l > 2 ? (double)at->cells * cell_of(machine, highest) : 0;
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
         s.far += (double)at->w_particles * machine->visit[order[l]];
     }
