@@ -84,8 +84,10 @@ static yoke_status make_matrix(const operation *o, int64_t rows, int64_t columns
 }
 
 /* What all operations have in common, after they are open. */
-static void tell(operation *o, const char *work, dense_sharing *sharing, int64_t units, double unit_bytes, app_calibrate_trial *trial)
+static yoke_status tell(operation *o, const char *work, dense_sharing *sharing, int64_t units, double unit_bytes,
+                        app_calibrate_trial *trial)
 {
+    yoke_status status = dense_sharing_open_rest(sharing);
     o->sharing = sharing;
     trial->work = work;
     trial->whole_units = units;
@@ -93,6 +95,7 @@ static void tell(operation *o, const char *work, dense_sharing *sharing, int64_t
     trial->memory_bytes_per_unit = unit_bytes;
     /* Trials of real devices have the copies in their seconds. */
     trial->copy_bytes_per_unit = o->only_simulated ? unit_bytes : 0;
+    return status;
 }
 
 static yoke_status open_gemm(yoke_context *context, yoke_run *run, const void *settings, app_calibrate_trial *trial)
@@ -113,9 +116,8 @@ static yoke_status open_gemm(yoke_context *context, yoke_run *run, const void *s
     if (!status) status = dense_gemm_take(o->gemm, &o->a, &o->b, &o->c);
     if (status) return status;
     const double row_bytes = (double)(k + n) * (double)o->precision;
-    tell(o, dense_gemm_work(o->gemm), dense_gemm_sharing(o->gemm), dense_matrix_blocks(&o->c, o->gemm_options.block),
-         row_bytes * (double)o->gemm_options.block, trial);
-    return YOKE_OK;
+    return tell(o, dense_gemm_work(o->gemm), dense_gemm_sharing(o->gemm), dense_matrix_blocks(&o->c, o->gemm_options.block),
+                row_bytes * (double)o->gemm_options.block, trial);
 }
 
 static yoke_status open_transpose(yoke_context *context, yoke_run *run, const void *settings, app_calibrate_trial *trial)
@@ -131,10 +133,9 @@ static yoke_status open_transpose(yoke_context *context, yoke_run *run, const vo
     if (!status) status = make_matrix(o, n, m, &o->b);
     if (!status) status = dense_transpose_open(context, run, &o->transpose_options, &o->a, &o->b, &o->transpose);
     if (status) return status;
-    tell(o, dense_transpose_work(o->transpose), dense_transpose_sharing(o->transpose),
-         dense_matrix_blocks(&o->a, o->transpose_options.block),
-         2.0 * (double)n * (double)o->precision * (double)o->transpose_options.block, trial);
-    return YOKE_OK;
+    return tell(o, dense_transpose_work(o->transpose), dense_transpose_sharing(o->transpose),
+                dense_matrix_blocks(&o->a, o->transpose_options.block),
+                2.0 * (double)n * (double)o->precision * (double)o->transpose_options.block, trial);
 }
 
 static yoke_status open_tsp(yoke_context *context, yoke_run *run, const void *settings, app_calibrate_trial *trial)
@@ -147,8 +148,7 @@ static yoke_status open_tsp(yoke_context *context, yoke_run *run, const void *se
     status = dense_cities_random(context, w->n ? w->n : CITIES, 1, &o->cities);
     if (!status) status = dense_tsp_open(run, &o->cities, &o->tsp_options, &o->tsp);
     if (status) return status;
-    tell(o, dense_tsp_work(o->tsp), dense_tsp_sharing(o->tsp), o->tsp_options.restarts, 0, trial);
-    return YOKE_OK;
+    return tell(o, dense_tsp_work(o->tsp), dense_tsp_sharing(o->tsp), o->tsp_options.restarts, 0, trial);
 }
 
 /* Options of other operations than the one that is measured would do nothing. */

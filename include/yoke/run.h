@@ -101,6 +101,7 @@ typedef struct yoke_run_device {
     const char *meters;           /* names with commas between them; "": none measures its energy */
     const char *why_no_meter;     /* "" */
     double idle_w, dynamic_w;     /* at its present frequency: at rest, and in addition at work; NaN: not known */
+    int shares_cores; /* an accelerator (OpenCL on a processor) with threads on cores of the run's hosts; zero where the options have both work */
 } yoke_run_device;
 
 /* The devices, in the order of their ranges.  *devices is borrowed until the next call for this run.  Errors: ARGUMENT. */

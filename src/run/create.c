@@ -1,5 +1,6 @@
 /* Opening and giving back what a run works with. */
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,22 @@ static yoke_status open_devices(yoke_run *run, char *names)
     run->core_time = yoke_core_time_get;
     run->simulated = status == YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) run->simulated = run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
+    return status;
+}
+
+static yoke_status find_shared_cores(yoke_run *run)
+{
+    const yoke_device_info *infos[RUN_MAX_DEVICES];
+    yoke_topology topology;
+    int openmp = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        infos[i] = run->devices[i].info;
+        openmp |= run_is_cores(infos[i]) && !run->devices[i].accelerator;
+    }
+    if (!openmp || !isnan(run->share) || run->options.use == YOKE_RUN_BOTH) return YOKE_OK;
+    yoke_status status = yoke_topology_get(run->context, &topology);
+    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
+        run->devices[i].shares_cores = run_shares_cores(infos, run->num_devices, i, &topology, omp_get_max_threads());
     return status;
 }
 
@@ -264,6 +281,7 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     if (status == YOKE_OK && options->measure_all) status = run_powers_before(run);
     if (status == YOKE_OK) status = open_devices(run, names);
     yoke_release(run->context, names);
+    if (status == YOKE_OK) status = find_shared_cores(run);
     if (status == YOKE_OK) status = exclude_devices(run);
     if (status == YOKE_OK) status = open_meters(run);
     if (run->declared && options->measure_first && is_all_metered(run)) run->declared = 0;
@@ -353,7 +371,8 @@ yoke_status yoke_run_devices(yoke_run *run, const yoke_run_device **devices, int
                                                           : run->meter == NULL ? "no meters are open"
                                                                                : "no meter here covers it",
                                           .idle_w = run_idle_w(run, i, d->level),
-                                          .dynamic_w = run_dynamic_w(run, i, d->level, NULL)};
+                                          .dynamic_w = run_dynamic_w(run, i, d->level, NULL),
+                                          .shares_cores = d->shares_cores};
     }
     *devices = run->shown;
     *count = run->num_devices;

@@ -61,7 +61,8 @@ typedef struct run_device {
     yoke_queue *queue;    /* of loops; NULL before the first kernel */
     yoke_event *marks[3]; /* of loops: begin, copied, end */
     int accelerator;
-    int excluded; /* by the options */
+    int shares_cores; /* as in yoke_run_device */
+    int excluded;     /* by the options */
     int failed;
     char why[RUN_WHY_BYTES]; /* it is excluded, or failed */
     char domain[64];         /* of its frequency; "" */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "machine.h"
-#include "share/share.h"
+#include "share/sharing.h"
 
 static dense_shared shared;
 static int64_t done, ready_before;
@@ -291,6 +291,64 @@ static void devices_that_gain_from_each_other_share(void **state)
     remove(path);
 }
 
+/* As if the GPU worked on the CPU's cores: what a work that does `rate` units a second would do next. */
+static void expect_on_the_same_cores(yoke_run *run, const dense_kernel *kernel, double rate, int cpu_rests, int gpu_rests,
+                                     int64_t units_of_trial)
+{
+    const yoke_run_device *devices = NULL;
+    yoke_run_device list[2];
+    int64_t number = 0;
+    if (yoke_run_devices(run, &devices, &number)) fail_msg("no devices");
+    memcpy(list, devices, sizeof list);
+    list[1].shares_cores = 1;
+    dense_sharing s = {.run = run, .kernel = kernel, .list = list, .count = 2, .rate = rate};
+    dense_share_choose_cores(&s);
+    assert_int_equal(s.device[0].rests, cpu_rests);
+    assert_int_equal(s.device[1].rests, gpu_rests);
+    assert_int_equal(dense_share_works(&s, 0), !cpu_rests);
+    assert_true((dense_share_why_rests(&s, 1)[0] != '\0') == gpu_rests);
+    assert_int_equal(dense_share_try_cores(&s, kernel->units), units_of_trial > 0 ? 1 : -1);
+    assert_int_equal(s.alone_units, units_of_trial);
+    assert_int_equal(dense_share_try_cores(&s, kernel->units), -1); /* once in a work */
+    list[0].active = 0;
+    dense_share_choose_cores(&s);
+    assert_int_equal(s.device[1].rests, 0); /* nothing else is left */
+}
+
+/* Not known: the GPU rests, and is tried where the CPU works for longer than 30 s.  Known: the faster one works. */
+static void of_devices_on_the_same_cores_the_faster_one_works(void **state)
+{
+    (void)state;
+    static const double slower[] = {0.5, 4};
+    for (int k = 0; k < 2; k++) {
+        char text[200];
+        failing memory = {0};
+        yoke_run *run;
+        const dense_kernel kernel = {.work = "count",
+                                     .units = 20000,
+                                     .first_units = 1000,
+                                     .host = count,
+                                     .open = open_card,
+                                     .close = close_card,
+                                     .prepare = prepare_card,
+                                     .start = start_card};
+        snprintf(text, sizeof text,
+                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-3}, "
+                 "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g}]}",
+                 slower[k] * 2e-3);
+        yoke_context *context = machine(text, &memory);
+        if (yoke_run_create(context, NULL, &run)) fail_msg("%s", yoke_last_error(context));
+        expect_on_the_same_cores(run, &kernel, 0, 0, 1, 0);
+        expect_on_the_same_cores(run, &kernel, 1000, 0, 1, 0);
+        expect_on_the_same_cores(run, &kernel, 500, 0, 1, 40);
+        if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+        expect_on_the_same_cores(run, &kernel, 500, slower[k]<1, slower[k]> 1, 0);
+        yoke_run_destroy(run);
+        yoke_context_destroy(context);
+        assert_int_equal(memory.outstanding, 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_have_as_many_units_as_are_good),
     cmocka_unit_test(a_device_that_loses_more_than_the_other_brings_works_alone),
@@ -300,6 +358,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_trial_that_was_disturbed_is_repeated),
     cmocka_unit_test(the_device_that_is_the_best_alone_is_found),
     cmocka_unit_test(devices_that_gain_from_each_other_share),
+    cmocka_unit_test(of_devices_on_the_same_cores_the_faster_one_works),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

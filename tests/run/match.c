@@ -120,12 +120,39 @@ static void simulated_devices_are_matched_by_name(void **state)
     assert_false(run_meter_belongs(&package, 2, &cpu));
 }
 
+/* Four cores with two hardware threads each. */
+static void opencl_on_cores_shares_them_where_not_enough_are_left(void **state)
+{
+    (void)state;
+    const yoke_topology topology = {.cores = 4, .hardware_threads = 8};
+    yoke_device_info all = cores("openmp"), some = cores("openmp:0-1"), pocl = cores("opencl:0.0"), simulated = cores("sim:gpu");
+    const yoke_device_info gpu = card("cuda:0", "0000:af:00.0");
+    const yoke_device_info *whole[] = {&all, &pocl, &gpu, &simulated}, *part[] = {&pocl, &some}, *alone[] = {&pocl, &gpu};
+    snprintf(pocl.kind, sizeof pocl.kind, "opencl");
+    snprintf(simulated.kind, sizeof simulated.kind, "sim");
+    all.compute_units = 4;
+    some.compute_units = 2;
+    pocl.compute_units = simulated.compute_units = 8;
+    assert_true(run_shares_cores(whole, 4, 1, &topology, 4));
+    assert_true(run_shares_cores(whole, 4, 1, &topology, 1)); /* it uses all cores, and the host one */
+    for (int other = 0; other < 4; other++)
+        if (other != 1) assert_false(run_shares_cores(whole, 4, other, &topology, 4));
+    assert_false(run_shares_cores(alone, 2, 0, &topology, 4));
+    assert_true(run_shares_cores(part, 2, 0, &topology, 4));
+    pocl.compute_units = 4;
+    assert_false(run_shares_cores(part, 2, 0, &topology, 4));
+    pocl.compute_units = 1;
+    assert_true(run_shares_cores(whole, 4, 1, &topology, 4));
+    assert_false(run_shares_cores(whole, 4, 1, &topology, 3));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cards_are_matched_by_address_and_not_by_number),
     cmocka_unit_test(the_frequency_of_all_cores_is_not_set_for_some_of_them),
     cmocka_unit_test(what_cannot_be_set_says_why),
     cmocka_unit_test(cores_have_the_meters_of_their_packages),
     cmocka_unit_test(simulated_devices_are_matched_by_name),
+    cmocka_unit_test(opencl_on_cores_shares_them_where_not_enough_are_left),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

@@ -58,16 +58,42 @@ static yoke_status open_device(dense_sharing *s, int i)
     return status;
 }
 
-static yoke_status open_all(dense_sharing *s)
+/* Device i, if it is not open yet.  Where it cannot do this work it fails. */
+static yoke_status open_once(dense_sharing *s, int i)
+{
+    if (!s->list[i].active || s->device[i].opened || s->device[i].failed) return YOKE_OK;
+    yoke_status status = open_device(s, i);
+    if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE;
+    return note(s, i, status);
+}
+
+yoke_status dense_sharing_open_rest(dense_sharing *s)
 {
     yoke_status status = dense_share_get_devices(s);
-    for (int i = 0; i < s->count && !status; i++) {
-        if (!s->list[i].active) continue;
-        status = open_device(s, i);
-        if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it cannot do this work */
-        status = note(s, i, status);
-    }
+    for (int i = 0; i < s->count && !status; i++) status = open_once(s, i);
     return status ? status : take_out(s);
+}
+
+/* All but those that may rest. */
+static yoke_status open_most(dense_sharing *s)
+{
+    yoke_status status = dense_share_get_devices(s);
+    for (int i = 0; i < s->count && !status; i++)
+        if (!s->list[i].shares_cores) status = open_once(s, i);
+    return status ? status : take_out(s);
+}
+
+/* Those that may have units in the next round.  *lost: nonzero: one of them cannot do this work. */
+static yoke_status open_working(dense_sharing *s, int *lost)
+{
+    yoke_status status = YOKE_OK;
+    *lost = 0;
+    for (int i = 0; i < s->count && !status; i++) {
+        if (!dense_share_works(s, i) && s->alone != i) continue;
+        status = open_once(s, i);
+        *lost = *lost || s->device[i].failed;
+    }
+    return status || !*lost ? status : take_out(s);
 }
 
 static void close_all(dense_sharing *s)
@@ -98,8 +124,8 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     int64_t most[DENSE_MAX_DEVICES];
     const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = dense_share_weigh(k, units), .barrier = 1};
     for (int i = 0; i < s->count; i++) {
-        most[i] = s->list[i].active && s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
-        if (s->alone >= 0 && s->alone != i) most[i] = 0;
+        const int works = s->alone >= 0 ? s->alone == i : dense_share_works(s, i);
+        most[i] = !works ? 0 : s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
     }
     const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
     const double begin_s = yoke_clock_s();
@@ -130,7 +156,8 @@ static yoke_status warm_all(dense_sharing *s)
     yoke_status status = YOKE_OK;
     for (int i = 0; i < s->count && !status; i++) {
         const int64_t units = s->device[i].last - s->device[i].first;
-        if (units > 0 && s->done == 0 && !dense_share_is_known(s, units)) status = note(s, i, warm(s, i));
+        if (units > 0 && !s->device[i].is_warm && !dense_share_is_known_of(s, i, units)) status = note(s, i, warm(s, i));
+        s->device[i].is_warm = s->device[i].is_warm || units > 0;
     }
     return status;
 }
@@ -195,11 +222,13 @@ static yoke_status work(dense_sharing *s)
     task tasks[DENSE_MAX_DEVICES];
     const yoke_run_report report = {.seconds = seconds};
     yoke_cost measured;
-    int any = 0;
+    int any = 0, lost = 0;
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) seconds[i] = NAN;
-    yoke_status status = plan(s, dense_share_next(s));
-    if (status) return status;
-    status = warm_all(s);
+    const dense_range taken = dense_share_next(s);
+    yoke_status status = open_working(s, &lost);
+    if (status || lost) return status ? status : dense_share_push(s, taken.first, taken.last);
+    status = plan(s, taken);
+    if (!status) status = warm_all(s);
     if (!status) status = yoke_run_begin(s->run);
     if (status) return status;
     status = start_all(s, tasks);
@@ -291,7 +320,7 @@ yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense
     s->kernel = kernel;
     status = yoke_run_work(run, kernel->work, kernel->texts, kernel->num_texts);
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has done such work before */
-    if (!status) status = open_all(s);
+    if (!status) status = open_most(s);
     if (status)
         dense_sharing_close(s);
     else
@@ -302,12 +331,14 @@ yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense
 yoke_status dense_sharing_do(dense_sharing *s, dense_shared *shared)
 {
     const dense_kernel *kernel = s->kernel;
+    int lost = 0;
     *shared = (dense_shared){.num_parts = 0};
     s->shared = shared;
     s->done = 0;
     s->ranges = 0;
     yoke_status status = dense_share_push(s, 0, kernel->units);
     if (!status) dense_share_begin(s);
+    if (!status) status = open_working(s, &lost);
     if (!status && s->stage == DENSE_LARGER_ROUND) {
         status = plan(s, (dense_range){0, kernel->units});
         if (!status) dense_share_expect(s);

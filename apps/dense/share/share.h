@@ -109,8 +109,11 @@ yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense
 yoke_status dense_sharing_do(dense_sharing *sharing, dense_shared *shared);
 void dense_sharing_close(dense_sharing *sharing);
 
+/* Devices that use cores of hosts are opened when they are tried; this opens them now.  Errors: as of open. */
+yoke_status dense_sharing_open_rest(dense_sharing *sharing);
+
 /*
- * Trials for yoke_run_calibrate: as yoke_run_trial and yoke_run_trial_together (yoke/run.h).  Units are the first ones of the kernel, and behind each other on several
+ * Trials for yoke_run_calibrate: as yoke_run_trial and yoke_run_trial_together (yoke/run.h).  All devices have to be open.  Units are the first ones of the kernel, and behind each other on several
  * devices.  Nothing is learned.  most_units: that each device may be given.
  */
 yoke_status dense_sharing_try(dense_sharing *sharing, int64_t device, int64_t units, int64_t calls, double *seconds);

@@ -1,5 +1,6 @@
 /*
- * sharing.h - what the files of this folder share: share.c does rounds, stages.c says how many units the next one has and for whom it is, sums.c adds up what they told.
+ * sharing.h - what the files of this folder share: share.c does rounds, stages.c says how many units the next one has and for whom it is, cores.c which
+ * devices on the same cores rest, sums.c adds up what they told.
  */
 #ifndef DENSE_SHARING_H
 #define DENSE_SHARING_H
@@ -11,6 +12,7 @@ typedef struct dense_share_device {
     yoke_queue *queue;
     yoke_event *marks[2];
     int opened, failed, is_warm;
+    int rests; /* nonzero: it gets no units, as another one works on its cores */
     char why[DENSE_WHY];
     int64_t first, last; /* in this round */
     int done;
@@ -48,12 +50,23 @@ yoke_status dense_share_get_devices(dense_sharing *s);
 /* Units that are to be done later.  Errors: MEMORY. */
 yoke_status dense_share_push(dense_sharing *s, int64_t first, int64_t last);
 
+/* -------------------------------------------------------------------------------------------------- cores.c */
+
+/* Nonzero: the device may have units, and does not rest. */
+int dense_share_works(const dense_sharing *s, int i);
+/* Of hosts and accelerators on the same cores those that are the faster ones alone, by what is known; the others rest. */
+void dense_share_choose_cores(dense_sharing *s);
+/* The device that rests and is to have the next round alone, with s->alone_units; -1: none. */
+int dense_share_try_cores(dense_sharing *s, int64_t left);
+/* Why the device rests: a constant text; "": it does not. */
+const char *dense_share_why_rests(const dense_sharing *s, int i);
+
 /* ------------------------------------------------------------------------------------------------- stages.c */
 
 /* What models count for so many units. */
 int64_t dense_share_weigh(const dense_kernel *kernel, int64_t units);
-/* Nonzero: all devices that may work were measured at such sizes. */
-int dense_share_is_known(const dense_sharing *s, int64_t units);
+/* Nonzero: the device was measured at such sizes. */
+int dense_share_is_known_of(const dense_sharing *s, int i, int64_t units);
 /* Before the first round: which stage it is.  DENSE_LARGER_ROUND: what is known leaves open whether a device is better alone; then all units are planned, for dense_share_expect. */
 void dense_share_begin(dense_sharing *s);
 /* After such a plan, which is not executed: what each device would do. */

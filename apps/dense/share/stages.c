@@ -17,19 +17,23 @@ static const double doubt_part = 0.005;
 
 int64_t dense_share_weigh(const dense_kernel *kernel, int64_t units) { return kernel->weight ? units * kernel->weight : units; }
 
-int dense_share_is_known(const dense_sharing *s, int64_t units)
+int dense_share_is_known_of(const dense_sharing *s, int i, int64_t units)
 {
-    const double weight = (double)dense_share_weigh(s->kernel, units);
     yoke_prediction call;
+    return yoke_run_predict(s->run, s->kernel->work, i, (double)dense_share_weigh(s->kernel, units), NAN, 0, &call) == YOKE_OK;
+}
+
+static int is_known(const dense_sharing *s, int64_t units)
+{
     for (int i = 0; i < s->count; i++)
-        if (s->list[i].active && yoke_run_predict(s->run, s->kernel->work, i, weight, NAN, 0, &call) != YOKE_OK) return 0;
+        if (dense_share_works(s, i) && !dense_share_is_known_of(s, i, units)) return 0;
     return 1;
 }
 
 static int count_active(const dense_sharing *s)
 {
     int active = 0;
-    for (int i = 0; i < s->count; i++) active += s->list[i].active;
+    for (int i = 0; i < s->count; i++) active += dense_share_works(s, i);
     return active;
 }
 
@@ -46,7 +50,7 @@ static double predict_s(const dense_sharing *s, int64_t units, int i, int beside
     const double weight = (double)dense_share_weigh(s->kernel, units);
     yoke_prediction call;
     *uncertainty = NAN;
-    if (!s->list[i].active || yoke_run_predict(s->run, s->kernel->work, i, weight, NAN, beside, &call) != YOKE_OK) return NAN;
+    if (!dense_share_works(s, i) || yoke_run_predict(s->run, s->kernel->work, i, weight, NAN, beside, &call) != YOKE_OK) return NAN;
     *uncertainty = call.seconds_uncertainty / call.seconds;
     return call.seconds;
 }
@@ -159,7 +163,8 @@ void dense_share_begin(dense_sharing *s)
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) s->tried[i] = 0;
     s->alone = s->trial = -1;
     s->rate = 0;
-    s->unknown = !dense_share_is_known(s, s->kernel->units);
+    dense_share_choose_cores(s);
+    s->unknown = !is_known(s, s->kernel->units);
     s->stage = s->unknown ? DENSE_FIRST_ROUND : DENSE_KNOWN;
     if (s->unknown || count_active(s) < 2) return;
     const estimate e = estimate_units(s, few_units(s));
@@ -193,9 +198,11 @@ dense_range dense_share_next(dense_sharing *s)
 {
     const dense_range *r = &s->left[s->ranges - 1];
     const int64_t all = r->last - r->first, few = few_units(s);
+    dense_share_choose_cores(s);
     const int active = count_active(s);
     int64_t units = all, least = 4 * active;
-    s->alone = next_alone(s);
+    s->alone = dense_share_try_cores(s, all);
+    if (s->alone < 0) s->alone = next_alone(s);
     if (s->alone >= 0) return take(s, s->alone_units);
     if (s->stage == DENSE_FIRST_ROUND && active > 1)
         units = least = active;

@@ -17,6 +17,21 @@ int run_meter_belongs(const yoke_meter_info *meter, int64_t num_counted, const y
     return strncmp(meter->covers, "package-", 8) == 0 || (num_counted == 1 && strcmp(meter->kind, "declared") == 0);
 }
 
+static int is_openmp(const yoke_device_info *device) { return strcmp(device->kind, "openmp") == 0; }
+
+int run_shares_cores(const yoke_device_info *const *devices, int64_t num_devices, int64_t index, const yoke_topology *topology,
+                     int64_t threads)
+{
+    const int64_t of_core = topology->cores > 0 ? topology->hardware_threads / topology->cores : 1;
+    int64_t taken = 0;
+    if (!run_is_cores(devices[index]) || is_openmp(devices[index])) return 0;
+    for (int64_t i = 0; i < num_devices; i++) {
+        const int64_t cores = devices[i]->compute_units;
+        if (is_openmp(devices[i])) taken += (cores < threads ? cores : threads) * of_core;
+    }
+    return taken > 0 && taken + devices[index]->compute_units > topology->hardware_threads;
+}
+
 static int is_domain_of(const yoke_frequency_info *domain, const yoke_device_info *device)
 {
     if (strcmp(device->kind, "sim") == 0) return strcmp(domain->name, device->name) == 0;
@@ -28,7 +43,7 @@ static int is_domain_of(const yoke_frequency_info *domain, const yoke_device_inf
 static void check_cores(const yoke_device_info *const *devices, int64_t num_devices, int64_t index, char *why)
 {
     if (!run_is_cores(devices[index])) return;
-    if (strchr(devices[index]->name, ':') != NULL && strcmp(devices[index]->kind, "openmp") == 0)
+    if (strchr(devices[index]->name, ':') != NULL && is_openmp(devices[index]))
         snprintf(why, RUN_WHY_BYTES, "it is a part of the cores, whose frequency is set for all of them together");
     for (int64_t i = 0; i < num_devices; i++)
         if (i != index && run_is_cores(devices[i]))

@@ -28,4 +28,11 @@ int run_meter_belongs(const yoke_meter_info *meter, int64_t num_counted, const y
 const yoke_frequency_info *run_frequency_of(const yoke_frequency_info *list, int64_t count, const yoke_device_info *const *devices,
                                             int64_t num_devices, int64_t index, char *why);
 
+/*
+ * Nonzero: OpenCL's device number `index`, made of cores, has more compute units than the hardware threads of the machine that OpenMP's devices leave, each of
+ * which has at most so many threads.
+ */
+int run_shares_cores(const yoke_device_info *const *devices, int64_t num_devices, int64_t index, const yoke_topology *topology,
+                     int64_t threads);
+
 #endif

@@ -6,6 +6,7 @@ import pathlib
 import random
 import struct
 import subprocess
+import sys
 
 from npy import read_npy, write_npy
 
@@ -251,3 +252,18 @@ def test_the_product_on_standard_output_has_it_for_itself():
     done = subprocess.run([PROGRAM, "dense", "gemm", "-n", "3", "--output", "-", "--store", "none", "--devices", "openmp"], capture_output=True, timeout=500, check=True)
     pathlib.Path("c.npy").write_bytes(done.stdout)
     assert len(read_npy("c.npy")[0]) == 3 and b"GFLOP/s" in done.stderr
+
+
+def test_a_device_on_the_cores_of_the_hosts_rests_unless_it_has_a_share():
+    listed = json.loads(subprocess.run([PROGRAM, "info", "--json", "-"], capture_output=True, check=True, timeout=500).stdout)
+    usable = [d["name"] for d in listed["devices"] if d["name"].startswith("opencl:") and d["usable"] and d["class"] == "cpu"]
+    if not usable:
+        sys.exit(77)
+    words = ("-n", 512, "--check", "--devices", f"openmp,{usable[0]}")
+    parts = record(*words)["parts"]
+    assert [part["units"] for part in parts] == [32, 0] and "the cores of the hosts" in parts[1]["why"] and parts[0]["why"] == "", parts
+    assert record(*words, "--share", 0.5)["parts"][1]["units"] > 8
+    assert record("-n", 512, "--check", "--devices", usable[0])["parts"][0]["units"] == 32
+    if listed["topology"]["cores"] > 1 and len(os.sched_getaffinity(0)) > 1:  # on a core of its own it works beside the hosts
+        parts = record("-n", 512, "--check", "--devices", f"openmp:0-0,{usable[0]}", POCL_MAX_PTHREAD_COUNT="1", YOKE_OPENCL_CORES="1-1")["parts"]
+        assert parts[1]["units"] > 0 and parts[1]["why"] == "", parts
