@@ -73,6 +73,26 @@ static int compare_plain(const char *stored, const char *text)
 
 static int is_power(double number) { return isnan(number) || (isfinite(number) && number >= 0); }
 
+static const char *power_fault(const yoke_store_power *power, const char **member)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"frequency_hz", power->frequency_hz},
+                   {"idle_power_w", power->idle_power_w},
+                   {"idle_power_interval_w", power->idle_power_interval_w},
+                   {"busy_power_w", power->busy_power_w},
+                   {"busy_power_interval_w", power->busy_power_interval_w},
+                   {"memory_power_w", power->memory_power_w},
+                   {"hosting_power_w", power->hosting_power_w},
+                   {"hosting_power_interval_w", power->hosting_power_interval_w}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        *member = numbers[i].name;
+        if (!is_power(numbers[i].value)) return "must be 0 or more, or not known";
+    }
+    return NULL;
+}
+
 const char *store_entry_fault(const yoke_store_entry *entry, char where[64])
 {
     const struct {
@@ -89,6 +109,12 @@ const char *store_entry_fault(const yoke_store_entry *entry, char where[64])
     if (!(entry->disturbed >= 0 && entry->disturbed <= 1)) {
         snprintf(where, 64, "/disturbed");
         return "must be from 0 to 1";
+    }
+    for (int64_t i = 0; i < entry->num_powers; i++) {
+        const char *member = NULL, *fault = power_fault(&entry->powers[i], &member);
+        if (fault == NULL) continue;
+        snprintf(where, 64, "/powers/%lld/%s", (long long)i, member);
+        return fault;
     }
     for (int64_t i = 0; i < entry->num_samples; i++) {
         const char *member = NULL, *fault = sample_fault(&entry->samples[i], &member);
@@ -115,19 +141,23 @@ void store_sort(yoke_store *store)
     if (store->count > 1) qsort(store->items, (size_t)store->count, sizeof store->items[0], compare_items);
 }
 
-/* A copy whose texts and samples lie in one block of memory. */
+/* A copy whose texts, samples and powers lie in one block of memory. */
 static yoke_status copy_entry(yoke_context *context, const yoke_store_entry *entry, store_item *item)
 {
     const char *texts[] = {entry->work, entry->device, entry->description, entry->kernel};
     const char **copies[] = {&item->entry.work, &item->entry.device, &item->entry.description, &item->entry.kernel};
-    int64_t samples_bytes = entry->num_samples * (int64_t)sizeof(yoke_sample), bytes = samples_bytes;
+    const int64_t samples_bytes = entry->num_samples * (int64_t)sizeof(yoke_sample);
+    const int64_t powers_bytes = entry->num_powers * (int64_t)sizeof(yoke_store_power);
+    int64_t bytes = samples_bytes + powers_bytes;
     for (size_t i = 0; i < 4; i++) bytes += (int64_t)strlen(texts[i]) + 1;
     yoke_status status = yoke_allocate_untouched(context, bytes, 1, &item->memory);
     if (status != YOKE_OK) return status;
     item->entry = *entry;
     item->entry.samples = item->memory;
+    item->entry.powers = (void *)((char *)item->memory + samples_bytes);
     if (samples_bytes > 0) memcpy(item->memory, entry->samples, (size_t)samples_bytes);
-    char *text = (char *)item->memory + samples_bytes;
+    if (powers_bytes > 0) memcpy((char *)item->memory + samples_bytes, entry->powers, (size_t)powers_bytes);
+    char *text = (char *)item->memory + samples_bytes + powers_bytes;
     for (size_t i = 0; i < 4; i++) {
         *copies[i] = text;
         text = write_plain(text, texts[i]);
@@ -176,6 +206,9 @@ yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry)
     if (entry->num_samples < 0 || (entry->num_samples > 0 && entry->samples == NULL) || entry->num_samples > INT32_MAX)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: %lld samples%s", (long long)entry->num_samples,
                          entry->samples == NULL ? " at NULL" : "");
+    if (entry->num_powers < 0 || (entry->num_powers > 0 && entry->powers == NULL) || entry->num_powers > INT32_MAX)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: %lld powers%s", (long long)entry->num_powers,
+                         entry->powers == NULL ? " at NULL" : "");
     const char *fault = (int)entry->power_kind < YOKE_ENERGY_NONE || (int)entry->power_kind > YOKE_ENERGY_REPLAYED
                             ? "must be a yoke_energy_kind"
                             : store_entry_fault(entry, where);

@@ -12,6 +12,14 @@
  */
 typedef struct yoke_store yoke_store;
 
+/* Of a device at one of its frequencies, or, with frequency NaN, where that is not set.  NaN: not known. */
+typedef struct yoke_store_power {
+    double frequency_hz;
+    double idle_power_w, idle_power_interval_w, busy_power_w, busy_power_interval_w; /* as in yoke_store_entry */
+    double memory_power_w;                            /* what of busy_power_w memory draws beside the device's meters */
+    double hosting_power_w, hosting_power_interval_w; /* of a host: the host overhead */
+} yoke_store_power;
+
 /* Of one kind of work on one device.  NaN: not known. */
 typedef struct yoke_store_entry {
     const char *work;        /* what a unit is: "q2 elasticity matrixfree", "fma" */
@@ -24,6 +32,8 @@ typedef struct yoke_store_entry {
     double busy_power_w, busy_power_interval_w; /* while it works */
     double copy_start_s, copy_seconds_per_byte; /* to the device */
     yoke_energy_kind power_kind;                /* where the powers come from */
+    int64_t num_powers;                         /* frequencies whose powers are known; may be 0 */
+    const yoke_store_power *powers;
     double disturbed; /* 0 ... 1: part of the time of measurements that other programs had the cores; 0: little, or not known */
 } yoke_store_entry;
 

@@ -15,7 +15,8 @@
 /* An entry as it is read: its texts are the document's. */
 typedef struct read_entry {
     yoke_store_entry entry;
-    yoke_sample *samples; /* the same as entry.samples, to be given back */
+    yoke_sample *samples;     /* the same as entry.samples, to be given back */
+    yoke_store_power *powers; /* likewise */
 } read_entry;
 
 static yoke_status read_text(yoke_json_reader *reader, const json_t *value, void *member)
@@ -75,6 +76,37 @@ static yoke_status read_samples(yoke_json_reader *reader, const json_t *value, v
     return YOKE_OK;
 }
 
+/* power_fault knows the narrower limits. */
+#define POWER_NUMBER(member)                                                                         \
+    {                                                                                                \
+#member, YOKE_JSON_NUMBER, offsetof(yoke_store_power, member), -DBL_MAX, DBL_MAX, 1, 1, NULL \
+    }
+static const yoke_json_key power_keys[] = {POWER_NUMBER(frequency_hz),          POWER_NUMBER(idle_power_w),
+                                           POWER_NUMBER(idle_power_interval_w), POWER_NUMBER(busy_power_w),
+                                           POWER_NUMBER(busy_power_interval_w), POWER_NUMBER(memory_power_w),
+                                           POWER_NUMBER(hosting_power_w),       POWER_NUMBER(hosting_power_interval_w)};
+enum { POWER_KEYS = sizeof power_keys / sizeof power_keys[0] };
+
+static yoke_status read_powers(yoke_json_reader *reader, const json_t *value, void *member)
+{
+    read_entry *into = member;
+    void *memory = NULL;
+    if (!json_is_array(value)) return yoke_json_expected(reader, "an array [...]", value);
+    int64_t count = (int64_t)json_array_size(value);
+    yoke_status status = yoke_allocate(reader->context, count, sizeof(yoke_store_power), &memory);
+    if (status != YOKE_OK) return status;
+    into->powers = memory;
+    into->entry.powers = memory;
+    into->entry.num_powers = count;
+    for (int64_t i = 0; i < count; i++) {
+        size_t outer = yoke_json_enter_item(reader, i);
+        status = yoke_json_read_object(reader, power_keys, POWER_KEYS, json_array_get(value, (size_t)i), &into->powers[i]);
+        if (status != YOKE_OK) return status;
+        yoke_json_leave(reader, outer);
+    }
+    return YOKE_OK;
+}
+
 #define ENTRY_TEXT(member)                                                                  \
     {                                                                                       \
 #member, YOKE_JSON_OTHER, offsetof(yoke_store_entry, member), 0, 0, 1, 0, read_text \
@@ -96,6 +128,7 @@ static const yoke_json_key entry_keys[] = {
     ENTRY_NUMBER(copy_start_s),
     ENTRY_NUMBER(copy_seconds_per_byte),
     {"disturbed", YOKE_JSON_NUMBER, offsetof(yoke_store_entry, disturbed), 0, 1, 0, 0, NULL},
+    {"powers", YOKE_JSON_OTHER, 0, 0, 0, 0, 0, read_powers},
     {"samples", YOKE_JSON_OTHER, 0, 0, 0, 1, 0, read_samples},
 };
 enum { ENTRY_KEYS = sizeof entry_keys / sizeof entry_keys[0] };
@@ -121,6 +154,7 @@ static yoke_status read_entries(yoke_json_reader *reader, const json_t *value, v
         yoke_status status = yoke_json_read_object(reader, entry_keys, ENTRY_KEYS, json_array_get(value, i), &into);
         if (status == YOKE_OK) status = take_entry(reader, store, &into.entry);
         yoke_release(reader->context, into.samples);
+        yoke_release(reader->context, into.powers);
         if (status != YOKE_OK) return status;
         yoke_json_leave(reader, outer);
     }

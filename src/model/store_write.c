@@ -66,6 +66,19 @@ static void write_sample(FILE *file, const yoke_sample *sample)
             sample->together ? "true" : "false");
 }
 
+static void write_power(FILE *file, const yoke_store_power *power)
+{
+    write_named_number(file, "        {", "frequency_hz", power->frequency_hz);
+    write_named_number(file, ", ", "idle_power_w", power->idle_power_w);
+    write_named_number(file, ", ", "idle_power_interval_w", power->idle_power_interval_w);
+    write_named_number(file, ", ", "busy_power_w", power->busy_power_w);
+    write_named_number(file, ", ", "busy_power_interval_w", power->busy_power_interval_w);
+    write_named_number(file, ", ", "memory_power_w", power->memory_power_w);
+    write_named_number(file, ", ", "hosting_power_w", power->hosting_power_w);
+    write_named_number(file, ", ", "hosting_power_interval_w", power->hosting_power_interval_w);
+    fputs("}", file);
+}
+
 static void write_named_text(FILE *file, const char *before, const char *name, const char *text)
 {
     fprintf(file, "%s\"%s\": ", before, name);
@@ -86,6 +99,11 @@ static void write_entry(FILE *file, const yoke_store_entry *entry)
     write_named_number(file, ",\n      ", "copy_start_s", entry->copy_start_s);
     write_named_number(file, ", ", "copy_seconds_per_byte", entry->copy_seconds_per_byte);
     if (entry->disturbed > 0) write_named_number(file, ",\n      ", "disturbed", entry->disturbed);
+    for (int64_t i = 0; i < entry->num_powers; i++) {
+        fputs(i == 0 ? ",\n      \"powers\": [\n" : ",\n", file);
+        write_power(file, &entry->powers[i]);
+    }
+    if (entry->num_powers > 0) fputs("]", file);
     fputs(",\n      \"samples\": [", file);
     for (int64_t i = 0; i < entry->num_samples; i++) {
         fputs(i == 0 ? "\n" : ",\n", file);

@@ -242,6 +242,14 @@ static int join(const run_alternative *from, int num_from, run_alternative *to, 
     return count;
 }
 
+/* The round as a plan, and what its units and levels are to be.  What all draw at rest has to be known for that, and would be measured before the round anyway. */
+static yoke_status decide(yoke_run *run, const yoke_round *round, uint64_t allowed)
+{
+    yoke_status status = fill_plan(run, round, allowed, run->candidate);
+    if (status == YOKE_OK && run->needs_powers && isnan(run->base_w)) status = run_powers_rest(run);
+    return status == YOKE_OK ? run_decide(run, run->candidate) : status;
+}
+
 yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed)
 {
     int64_t chosen = 0;
@@ -250,8 +258,7 @@ yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t cou
     yoke_status status = find_limit(run, rounds, count, allowed);
     /* Two plans lie beside each other: the one that was worked, which deciding looks at, and the new one.  Of alternatives the best is made again. */
     for (int64_t r = 0; r < count && status == YOKE_OK && count > 1; r++) {
-        status = fill_plan(run, &rounds[r], allowed, run->candidate);
-        if (status == YOKE_OK) status = run_decide(run, run->candidate);
+        status = decide(run, &rounds[r], allowed);
         if (status != YOKE_OK) return status;
         run->num_gathered = join(run->candidate->alternatives, run->candidate->num_alternatives, run->gathered, run->num_gathered);
         if (r > 0 && !is_better(run->candidate, run->other)) continue;
@@ -259,8 +266,7 @@ yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t cou
         chosen = r;
     }
     if (count == 1) {
-        status = fill_plan(run, &rounds[0], allowed, run->candidate);
-        if (status == YOKE_OK) status = run_decide(run, run->candidate);
+        status = decide(run, &rounds[0], allowed);
         if (status != YOKE_OK) return status;
     } else {
         *run->candidate = *run->other;

@@ -7,7 +7,8 @@
  *
  *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
  *   learn/      works.c kinds of work, with balancers and store   seconds.c models of seconds   accuracy.c how uncertain these are
- *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   others.c what others draw
+ *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   stored_powers.c those of the store
+ *               others.c what others draw
  *               overhead.c what is beside phases
  *   decide/     problem.c a round as a problem of the planner   cost.c what it costs   decide.c, search.c units and frequencies of a round
  *               alone.c one device instead of all
@@ -26,6 +27,7 @@
 enum {
     RUN_MAX_DEVICES = YOKE_BALANCER_MAX_DEVICES,
     RUN_MAX_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
+    RUN_MAX_STORED = 64, /* frequencies of a device whose powers the store keeps */
     RUN_MAX_METERS = 64,
     RUN_MAX_CUTS = YOKE_PLAN_MAX_CUTS,
     RUN_MAX_PHASES = YOKE_PLAN_MAX_PHASES,
@@ -354,6 +356,20 @@ void run_others_learn(yoke_run *run, const int *levels, double host_s, double ac
 int run_serving_host(const yoke_run *run);
 /* The host overhead at each of its levels: as measured, on straight lines between these and constant beyond; all alike where that is within uncertainties. */
 void run_host_overheads(const yoke_run *run, double watts[RUN_MAX_LEVELS]);
+
+/* ------------------------------------------------------------------------------------------- stored_powers.c */
+
+/*
+ * The level of a device that the store's numbers at a frequency are for; -1: none.  Where frequencies are left as they are, and for numbers without one, that is
+ * the highest; highest: of all that the store has.
+ */
+int run_stored_level(const run_device *d, double frequency_hz, double highest);
+/* Powers of the entry where none are known yet, with the host overheads of a host. */
+void run_take_powers(yoke_run *run, int device, const yoke_store_entry *entry);
+/* What is known for the store, and of an older entry (or NULL) what is not; returns how many. */
+int run_give_powers(const yoke_run *run, int device, const yoke_store_entry *old, yoke_store_power powers[RUN_MAX_STORED]);
+/* Nonzero: the host overhead at this level was measured by this run. */
+int run_is_overhead_measured(const yoke_run *run, int level);
 
 /* ------------------------------------------------------------------------------------------------ accuracy.c */
 

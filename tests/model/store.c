@@ -49,6 +49,9 @@ static const yoke_sample samples[] = {
      .rejected = 9007199254740992,
      .together = 1}};
 
+static const yoke_store_power powers[] = {
+    {1.2e9, 10.1, 0.1, 1.0 / 3, NAN, 0, 10, 0.5}, {NAN, NAN, NAN, NAN, NAN, NAN, DBL_MAX, DBL_MIN / 4}, {2.6e9, 0, 0, 0, 0, 0, NAN, NAN}};
+
 static yoke_store_entry entry_for(const char *work, const char *device)
 {
     return (yoke_store_entry){.work = work,
@@ -64,6 +67,8 @@ static yoke_store_entry entry_for(const char *work, const char *device)
                               .copy_start_s = 1e-5,
                               .copy_seconds_per_byte = 1.0 / 12e9,
                               .power_kind = YOKE_ENERGY_MEASURED,
+                              .num_powers = 3,
+                              .powers = powers,
                               .disturbed = 0.1};
 }
 
@@ -98,6 +103,15 @@ static void assert_same_entry(const yoke_store_entry *a, const yoke_store_entry 
     assert_true(same_number(a->copy_start_s, b->copy_start_s) && same_number(a->copy_seconds_per_byte, b->copy_seconds_per_byte));
     assert_int_equal(a->power_kind, b->power_kind);
     assert_true(same_number(a->disturbed, b->disturbed));
+    assert_int_equal(a->num_powers, b->num_powers);
+    for (int64_t i = 0; i < a->num_powers; i++) {
+        const yoke_store_power *p = &a->powers[i], *q = &b->powers[i];
+        const double of_p[] = {p->frequency_hz,          p->idle_power_w,   p->idle_power_interval_w, p->busy_power_w,
+                               p->busy_power_interval_w, p->memory_power_w, p->hosting_power_w,       p->hosting_power_interval_w};
+        const double of_q[] = {q->frequency_hz,          q->idle_power_w,   q->idle_power_interval_w, q->busy_power_w,
+                               q->busy_power_interval_w, q->memory_power_w, q->hosting_power_w,       q->hosting_power_interval_w};
+        for (size_t k = 0; k < sizeof of_p / sizeof of_p[0]; k++) assert_true(same_number(of_p[k], of_q[k]));
+    }
     assert_int_equal(a->num_samples, b->num_samples);
     for (int64_t i = 0; i < a->num_samples; i++) {
         const yoke_sample *p = &a->samples[i], *q = &b->samples[i];
@@ -262,6 +276,10 @@ static void other_formats_are_declined(void **state)
     "{\"units\": " units ", \"frequency_hz\": null, \"seconds\": " seconds ", \"seconds_interval\": null, \"joules\": null, " \
     "\"joules_interval\": null, \"repeats\": 1, \"rejected\": 0, \"together\": false}"
 
+#define POWER(hz, watts)                                                                                     \
+    "{\"frequency_hz\": " hz ", \"idle_power_w\": 1, \"idle_power_interval_w\": null, \"busy_power_w\": 2, " \
+    "\"busy_power_interval_w\": null, \"memory_power_w\": 0, \"hosting_power_w\": " watts ", \"hosting_power_interval_w\": 0}"
+
 static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
 {
     fixture *f = *state;
@@ -282,6 +300,10 @@ static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
                  {HEAD ENTRY "]}, " ENTRY "]}]}", "two entries for w on d"},
                  {HEAD ENTRY "], \"colour\": 1}]}", "/entries/0/colour"},
                  {HEAD ENTRY "], \"disturbed\": 1.5}]}", "/entries/0/disturbed"},
+                 {HEAD ENTRY "], \"powers\": 1}]}", "/entries/0/powers"},
+                 {HEAD ENTRY "], \"powers\": [{\"frequency_hz\": 1e9}]}]}", "/entries/0/powers/0"},
+                 {HEAD ENTRY "], \"powers\": [" POWER("1e9", "-1") "]}]}", "/entries/0/powers/0/hosting_power_w"},
+                 {HEAD ENTRY "], \"powers\": [" POWER("null", "1") ", " POWER("true", "1") "]}]}", "/entries/0/powers/1/frequency_hz"},
                  {HEAD ENTRY "7]}]}", "/entries/0/samples/0"},
                  {HEAD ENTRY SAMPLE("1", "1") ", " SAMPLE("0", "1") "]}]}", "/entries/0/samples/1/units"},
                  {HEAD ENTRY SAMPLE("1", "-1") "]}]}", "/entries/0/samples/0/seconds"},
@@ -398,6 +420,14 @@ static void entries_outside_their_contract_are_refused(void **state)
         assert_non_null(strstr(yoke_last_error(f->context), "disturbed"));
     }
     entry.disturbed = 0;
+    const yoke_store_power power = {.memory_power_w = INFINITY};
+    entry.powers = &power;
+    entry.num_powers = 1;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    assert_non_null(strstr(yoke_last_error(f->context), "powers/0/memory_power_w"));
+    entry.powers = NULL;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    entry.num_powers = 0;
     entry.num_samples = -1;
     assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
     entry.num_samples = 1;

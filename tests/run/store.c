@@ -6,6 +6,7 @@
 
 #include "base/failing.h"
 #include "model/store.h"
+#include "run/run.h"
 #include "unit.h"
 #include "worker.h"
 
@@ -141,10 +142,101 @@ static void a_run_does_not_write_what_it_has_only_read(void **state)
     remove(path);
 }
 
+/*
+ * A host whose overhead is 10, 20 and 30 W at its frequencies, and a GPU that is 20 times as fast.  To leave the host at its lowest frequency costs least: with one
+ * overhead of all frequencies that would not be known.
+ */
+#define HOSTING                                                                                                                     \
+    "{\"name\": \"h\", \"host\": {\"idle_w\": 60}, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"clock\": {\"levels\": [" \
+    "{\"frequency_hz\": 1.2e9, \"seconds_per_unit\": 8e-5, \"power\": {\"idle_w\": 40, \"busy_w\": 80}, \"hosting_w\": 10}, "       \
+    "{\"frequency_hz\": 1.8e9, \"seconds_per_unit\": 5e-5, \"power\": {\"idle_w\": 41, \"busy_w\": 170}, \"hosting_w\": 20}, "      \
+    "{\"frequency_hz\": 2.6e9, \"seconds_per_unit\": 4e-5, \"power\": {\"idle_w\": 42, \"busy_w\": 260}, \"hosting_w\": 30}]}}, "   \
+    "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6, \"power\": {\"idle_w\": 40, \"busy_w\": 150}}]}"
+enum { HOSTED = 100000, HOST_LEVELS = 3 };
+
+static double energy_j(int level, int64_t host_units)
+{
+    static const double per_unit_s[HOST_LEVELS] = {8e-5, 5e-5, 4e-5}, idle_w[HOST_LEVELS] = {40, 41, 42},
+                        busy_w[HOST_LEVELS] = {80, 170, 260};
+    const double host_s = per_unit_s[level] * (double)host_units, gpu_s = 2e-6 * (double)(HOSTED - host_units), all_s = fmax(host_s, gpu_s);
+    return all_s * (60 + 40 + idle_w[level]) + host_s * (busy_w[level] - idle_w[level]) + gpu_s * 110 +
+           10 * (level + 1) * fmax(0, gpu_s - host_s);
+}
+
+static yoke_status try_device(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    worker *w = user;
+    yoke_status status = yoke_queue_record(w->queues[device], w->begin[device]);
+    for (int64_t k = 0; k < calls && status == YOKE_OK; k++)
+        status = yoke_queue_launch(w->queues[device], w->functions[device], 1, 1, units, NULL, 0);
+    if (status == YOKE_OK) status = yoke_queue_record(w->queues[device], w->end[device]);
+    if (status == YOKE_OK) status = yoke_queue_finish(w->queues[device]);
+    if (status == YOKE_OK) status = yoke_event_elapsed_s(w->begin[device], w->end[device], seconds);
+    *seconds /= (double)calls;
+    return status;
+}
+
+/* In a process of its own. */
+static int calibrate_hosting(const char *path)
+{
+    session s = {.memory = {0}};
+    yoke_run_accuracy accuracy[2];
+    worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
+    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = HOSTED, .trial = try_device, .user = &s.w};
+    if (yoke_run_calibrate(s.w.run, &of, accuracy) != YOKE_OK) return 1;
+    worker_close(&s.w);
+    return 0;
+}
+
+static void host_overheads_of_all_frequencies_serve_another_process(void **state)
+{
+    (void)state;
+    char path[64];
+    int how = -1;
+    make_path(path);
+    remove(path);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(calibrate_hosting(path));
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    session s = {.memory = {0}};
+    worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
+    const int64_t units = HOSTED;
+    const yoke_phase phase = {.work = "work", .calls = 1, .units = units};
+    const yoke_round round = round_of(&phase, &units);
+    const yoke_assignment *plan;
+    assert_int_equal(yoke_run_plan(s.w.run, &round, 1, &plan), YOKE_OK);
+    assert_int_equal(plan->decision, YOKE_RUN_PLANNED); /* nothing has to be measured */
+    double found_w[RUN_MAX_LEVELS], least_j = INFINITY;
+    run_host_overheads(s.w.run, found_w);
+    for (int l = 0; l < HOST_LEVELS; l++) {
+        assert_true(fabs(found_w[l] - 10 * (l + 1)) < 0.05);
+        for (int64_t host = 0; host <= HOSTED; host += 10) least_j = fmin(least_j, energy_j(l, host));
+    }
+    int chosen = 0;
+    while (chosen < HOST_LEVELS - 1 && s.w.run->devices[0].hz[chosen] != plan->frequency_hz[0]) chosen++;
+    const double true_j = energy_j(chosen, plan->first[0][1]);
+    assert_true(true_j < 1.002 * least_j);
+    assert_true(fabs(plan->predicted.energy_j / true_j - 1) < 2e-3);
+    /* One of the rounds of another one, which measures it again at one frequency, leaves the others as they are. */
+    assert_int_equal(worker_round(&s.w, &round), YOKE_OK);
+    assert_int_equal(yoke_run_save(s.w.run, NULL), YOKE_OK);
+    worker_close(&s.w);
+    assert_int_equal(s.memory.outstanding, 0);
+    worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
+    assert_int_equal(yoke_run_plan(s.w.run, &round, 1, &plan), YOKE_OK);
+    run_host_overheads(s.w.run, found_w);
+    for (int l = 0; l < HOST_LEVELS; l++) assert_true(fabs(found_w[l] - 10 * (l + 1)) < 0.05);
+    worker_close(&s.w);
+    remove(path);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_two_open_runs_learn_is_there_afterwards),
     cmocka_unit_test(what_two_processes_learn_is_there_afterwards),
     cmocka_unit_test(a_run_does_not_write_what_it_has_only_read),
+    cmocka_unit_test(host_overheads_of_all_frequencies_serve_another_process),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

@@ -157,7 +157,7 @@ yoke_status run_calibrate_overheads(calibrating *c)
         return YOKE_OK;
     for (int l = 0; l < run->devices[host].num_levels && status == YOKE_OK; l++) {
         /* Where the host was measured itself, and its overhead was not. */
-        if (!(run->devices[host].powers[l].busy_s > 0) || run->others.waits_squares[l] > 0) continue;
+        if (!(run->devices[host].powers[l].busy_s > 0) || run_is_overhead_measured(run, l)) continue;
         status = run_calibrate_progress(c, c->device, "host overhead at %.2f GHz", 1e-9 * run->devices[host].hz[l]);
         if (status == YOKE_OK) status = run_set_level(run, host, l);
         if (status == YOKE_OK) status = measure_overhead(c);

@@ -100,8 +100,6 @@ void run_works_clear(yoke_run *run)
 
 /* ------------------------------------------------------------------------------------------------ the store */
 
-static int same_frequency(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
-
 static double highest_frequency(const yoke_store_entry *entry)
 {
     double highest = NAN;
@@ -109,14 +107,9 @@ static double highest_frequency(const yoke_store_entry *entry)
     return highest;
 }
 
-/* The level of a run that a sample is for; -1: none.  Where frequencies are left as they are, and for samples that name none, that is the highest. */
 static int level_of(const run_device *d, const yoke_sample *sample, double highest)
 {
-    if (isnan(sample->frequency_hz)) return d->num_levels - 1;
-    if (isnan(d->hz[0])) return same_frequency(sample->frequency_hz, highest) ? 0 : -1;
-    for (int l = 0; l < d->num_levels; l++)
-        if (same_frequency(d->hz[l], sample->frequency_hz)) return l;
-    return -1;
+    return run_stored_level(d, sample->frequency_hz, highest);
 }
 
 /* A single sample beside others, with an interval, tells as much as a calibration does: a factor.  Zero: it is none. */
@@ -153,44 +146,6 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
     run->run_works[index].learned[device] = learned; /* what is read is not learned */
 }
 
-/* Half width of the power above idle: that of both is the root of the sum of their squares (put_entry), and a difference is no surer than what is subtracted. */
-static double above_interval_w(const yoke_store_entry *entry)
-{
-    const double idle_w = entry->idle_power_interval_w, busy_w = entry->busy_power_interval_w;
-    if (isnan(idle_w) || isnan(busy_w)) return NAN;
-    return busy_w > idle_w ? fmax(sqrt((busy_w - idle_w) * (busy_w + idle_w)), idle_w) : idle_w;
-}
-
-/* Powers that an earlier run was told of do not hold for one that is told of its own. */
-static int is_outdated(const yoke_run *run, const yoke_store_entry *entry)
-{
-    return run->options.declared != NULL && entry->power_kind == YOKE_ENERGY_ESTIMATED;
-}
-
-static void say_declared(yoke_run *run, int device, const yoke_store_entry *entry)
-{
-    if (entry->power_kind != YOKE_ENERGY_ESTIMATED || !run->needs_powers) return;
-    yoke_log(
-        run->context, YOKE_LOG_INFO,
-        "store: %s draws %.4g W at rest and %.4g W at work as far as an earlier run was told (declared powers); declare others if that "
-        "is not so",
-        run->devices[device].info->name, entry->idle_power_w, entry->busy_power_w);
-}
-
-static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry)
-{
-    run_level_power *power = &run->devices[device].powers[run->devices[device].num_levels - 1];
-    if (run->declared || is_outdated(run, entry) || !isnan(power->idle_w) || isnan(entry->idle_power_w) || isnan(entry->busy_power_w) ||
-        entry->busy_power_w < entry->idle_power_w)
-        return;
-    power->idle_w = entry->idle_power_w;
-    power->idle_uncertainty_w = entry->idle_power_interval_w;
-    power->busy_s = 1e-3; /* counts little beside what is measured now */
-    power->above_j = power->busy_s * (entry->busy_power_w - entry->idle_power_w);
-    power->uncertain_j = power->busy_s * above_interval_w(entry);
-    say_declared(run, device, entry);
-}
-
 yoke_status run_work_open(yoke_run *run, int index)
 {
     run_work *work = &run->run_works[index];
@@ -208,7 +163,7 @@ yoke_status run_work_open(yoke_run *run, int index)
             run->devices[i].copy_start_s = isnan(entry->copy_start_s) ? 0 : entry->copy_start_s;
             run->devices[i].copy_seconds_per_byte = entry->copy_seconds_per_byte;
         }
-        take_powers(run, i, entry);
+        run_take_powers(run, i, entry);
     }
     return YOKE_OK;
 }
@@ -292,6 +247,7 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
     int has_copies = !isnan(d->copy_seconds_per_byte);
     yoke_energy_kind kind = measured ? run_power_kind(run, device) : YOKE_ENERGY_NONE;
     if (kind == YOKE_ENERGY_NONE && old != NULL) kind = old->power_kind;
+    yoke_store_power powers[RUN_MAX_STORED];
     void *samples = NULL;
     if (!run_is_measured(run, index, device) || (!work->learned[device] && (old == NULL || !run->powers_measured))) return YOKE_OK;
     int count = fill_samples(run, index, device, old, NULL);
@@ -319,6 +275,8 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
                                                              : old == NULL ? (double)NAN
                                                                            : old->copy_seconds_per_byte,
                                     .power_kind = kind,
+                                    .num_powers = run_give_powers(run, device, old, powers),
+                                    .powers = powers,
                                     .disturbed = work->disturbed[device]};
     status = yoke_store_put(run->store, &entry);
     yoke_release(run->context, samples);
