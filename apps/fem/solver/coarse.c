@@ -21,9 +21,9 @@ static yoke_status check_row(yoke_context *context, const fem_coarse_matrix *mat
     const int square = matrix->components * matrix->components;
     if (end < first) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: row_start falls at node %d", (int)node);
     for (int64_t entry = first; entry < end; entry++) {
-        if (matrix->column[entry] < 0 || matrix->column[entry] >= matrix->num_nodes) {
+        if (matrix->column[entry] < 0 || matrix->column[entry] >= matrix->all_nodes) {
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: node %d has column %d, outside 0 to %d", (int)node,
-                             (int)matrix->column[entry], (int)matrix->num_nodes - 1);
+                             (int)matrix->column[entry], (int)matrix->all_nodes - 1);
         }
     }
     for (int64_t i = first * square; i < end * square; i++) {
@@ -44,8 +44,9 @@ static yoke_status check(yoke_context *context, fem_coarse_method method, const 
     if (method != FEM_COARSE_AUTO && method != FEM_COARSE_CHOLMOD && method != FEM_COARSE_AMG) {
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: no method has the number %d", (int)method);
     }
-    if (matrix->num_nodes < 0 || matrix->num_nodes > INT32_MAX / matrix->components) {
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: %d nodes are outside 0 to %d", (int)matrix->num_nodes,
+    if (matrix->num_nodes < 0 || matrix->first_node < 0 || matrix->first_node + matrix->num_nodes > matrix->all_nodes ||
+        matrix->all_nodes > INT32_MAX / matrix->components) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: %lld nodes are outside 0 to %d", (long long)matrix->all_nodes,
                          INT32_MAX / matrix->components);
     }
     const int arrays = matrix->column && matrix->value && matrix->prescribed && (matrix->x || matrix->components == 1);
@@ -125,35 +126,68 @@ static void number_free(fem_coarse *coarse, const fem_coarse_matrix *matrix)
     }
 }
 
+static yoke_status make(fem_coarse *coarse, fem_coarse_method method, const fem_coarse_matrix *matrix)
+{
+    yoke_status status = yoke_allocate(coarse->context, coarse->size, sizeof *coarse->number, &coarse->number);
+    if (!status) number_free(coarse, matrix);
+    if (!status && method == FEM_COARSE_AUTO) status = choose(coarse, matrix, &method);
+    double any = (double)coarse->num_free;
+    status = app_ranks_agree(matrix->ranks, status);
+    if (status) return status;
+    app_ranks_max(matrix->ranks, &any, 1);
+    if (!(any > 0)) return YOKE_OK;
+    return method == FEM_COARSE_CHOLMOD ? make_direct(coarse, matrix) : fem_amg_create(coarse->context, matrix, &coarse->amg);
+}
+
+static yoke_status create(yoke_context *context, fem_coarse_method method, const fem_coarse_matrix *matrix, fem_coarse **result)
+{
+    fem_coarse *coarse = NULL;
+    yoke_status status = check(context, method, matrix);
+    if (!status) status = yoke_allocate(context, 1, sizeof *coarse, &coarse);
+    status = app_ranks_agree(matrix->ranks, status);
+    if (status) {
+        yoke_release(context, coarse);
+        return status;
+    }
+    coarse->context = context;
+    coarse->size = (int64_t)matrix->num_nodes * matrix->components;
+    status = make(coarse, method, matrix);
+    if (status)
+        fem_coarse_destroy(coarse);
+    else
+        *result = coarse;
+    return status;
+}
+
 yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components, const int64_t *row_start,
                               const int32_t *column, const double *value, const double *x, const uint8_t *prescribed, fem_coarse **result)
 {
-    fem_coarse_matrix matrix = {.num_nodes = num_nodes,
-                                .components = components,
-                                .row_start = row_start,
-                                .column = column,
-                                .value = value,
-                                .x = x,
-                                .prescribed = prescribed};
-    yoke_status status = check(context, method, &matrix);
-    if (status) return status;
-    fem_coarse *coarse = NULL;
-    status = yoke_allocate(context, 1, sizeof *coarse, &coarse);
-    if (status) return status;
-    coarse->context = context;
-    coarse->size = (int64_t)num_nodes * components;
-    status = yoke_allocate(context, coarse->size, sizeof *coarse->number, &coarse->number);
-    if (!status) number_free(coarse, &matrix);
-    if (!status && method == FEM_COARSE_AUTO) status = choose(coarse, &matrix, &method);
-    if (!status && coarse->num_free > 0) {
-        status = method == FEM_COARSE_CHOLMOD ? make_direct(coarse, &matrix) : fem_amg_create(context, &matrix, &coarse->amg);
-    }
-    if (status) {
-        fem_coarse_destroy(coarse);
-        return status;
-    }
-    *result = coarse;
-    return YOKE_OK;
+    const fem_coarse_matrix matrix = {.num_nodes = num_nodes,
+                                      .components = components,
+                                      .row_start = row_start,
+                                      .column = column,
+                                      .value = value,
+                                      .x = x,
+                                      .prescribed = prescribed,
+                                      .all_nodes = num_nodes};
+    return create(context, method, &matrix, result);
+}
+
+yoke_status fem_coarse_create_on_ranks(yoke_context *context, app_ranks *ranks, int64_t first_node, int64_t all_nodes, int32_t num_nodes,
+                                       int components, const int64_t *row_start, const int32_t *column, const double *value,
+                                       const double *x, const uint8_t *prescribed, fem_coarse **result)
+{
+    const fem_coarse_matrix matrix = {.num_nodes = num_nodes,
+                                      .components = components,
+                                      .row_start = row_start,
+                                      .column = column,
+                                      .value = value,
+                                      .x = x,
+                                      .prescribed = prescribed,
+                                      .ranks = ranks,
+                                      .first_node = first_node,
+                                      .all_nodes = all_nodes};
+    return create(context, FEM_COARSE_AMG, &matrix, result);
 }
 
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)

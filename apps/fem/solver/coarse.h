@@ -8,8 +8,9 @@
 #ifndef FEM_SOLVER_COARSE_H
 #define FEM_SOLVER_COARSE_H
 
-#include "yoke/yoke.h"
 #include <stdint.h>
+
+#include "common/ranks.h"
 
 typedef struct fem_coarse fem_coarse;
 
@@ -38,7 +39,7 @@ typedef enum fem_coarse_method {
  *   prescribed  [num_nodes] bit i set: component i is a Dirichlet value; its row and column are not read as anything but finite numbers
  * Nothing is kept of these arrays: the caller may release them at once.  No unknown need be free.
  *
- * AMG calls MPI through hypre: the caller has initialised MPI (only MPI_COMM_SELF is used), and creates, solves and destroys from the
+ * AMG calls MPI through hypre: the caller has initialised MPI (on one rank only MPI_COMM_SELF is used), and creates, solves and destroys from the
  * thread that did so and before MPI is finalised; hypre's few global bytes stay until the process ends, and its error flags are cleared.
  * With hypre as Debian builds it, without OpenMP, it runs on one thread: any number of them gives the same bits.
  *
@@ -48,6 +49,16 @@ typedef enum fem_coarse_method {
 yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components, const int64_t *row_start,
                               const int32_t *column, const double *value, const double *x, const uint8_t *prescribed, fem_coarse **coarse);
 void fem_coarse_destroy(fem_coarse *coarse);
+
+/*
+ * The same by AMG on all ranks: each has the rows of so many nodes, which are first_node .. first_node + num_nodes - 1 of all_nodes; no rank need have any.
+ * Arrays have one entry for each of these nodes, but columns are numbers over all ranks, and values of their prescribed components must be zero.
+ * Coarsening does not depend on the ranks; the smoother takes what other ranks have as it was before.
+ * Collective, and so are solve and destroy.  Errors: as above, for all ranks alike.
+ */
+yoke_status fem_coarse_create_on_ranks(yoke_context *context, app_ranks *ranks, int64_t first_node, int64_t all_nodes, int32_t num_nodes,
+                                       int components, const int64_t *row_start, const int32_t *column, const double *value,
+                                       const double *x, const uint8_t *prescribed, fem_coarse **coarse);
 
 /*
  * x = (approximate) inverse times b, both [num_nodes][components]; prescribed components of b are not read, those of x are set to 0.

@@ -17,14 +17,17 @@ enum { entry_bytes = sizeof(double) + sizeof(int), num_rotations = 3 };
 
 struct fem_amg {
     yoke_context *context; /* borrowed */
-    double scale;          /* hypre's levels hold scale x the matrix */
+    app_ranks *ranks;      /* borrowed; NULL: one */
+    MPI_Comm comm;
+    int64_t first_row; /* the rank's rows begin there */
+    double scale;      /* hypre's levels hold scale x the matrix */
     int64_t rows, num_entries;
     HYPRE_IJMatrix entries;
     HYPRE_ParCSRMatrix matrix;
     HYPRE_IJVector rotation[num_rotations], right, solution, residual;
     HYPRE_ParVector par_rotation[num_rotations], par_right, par_solution, par_residual;
     HYPRE_Solver solver;
-    HYPRE_BigInt *row;  /* [rows] 0, 1, 2, ... */
+    HYPRE_BigInt *row;  /* [rows] first_row, and on */
     double *value;      /* [rows] on the way from and to hypre */
     double *sum, *step; /* [rows] of the cycles that are combined */
 };
@@ -61,60 +64,77 @@ void fem_amg_destroy(fem_amg *amg)
 
 /* --------------------------------------------------------------------------------------------------- matrix */
 
-/* Scalar columns and values of one row without its zeros; returns their number.  column and value NULL: the number only. */
+/* Columns that are other ranks' have zeros where they are prescribed. */
+static int is_free_column(const fem_coarse_matrix *matrix, int32_t node, int component)
+{
+    return matrix->ranks || fem_coarse_is_free(matrix, node, component);
+}
+
+/* Scalar columns and values of one row without its zeros; returns their number.  value NULL: the columns only. */
 static int gather_row(const fem_amg *amg, const fem_coarse_matrix *matrix, int32_t node, int i, int *column, double *value)
 {
     const int m = matrix->components;
     int count = 0;
     if (!fem_coarse_is_free(matrix, node, i)) {
-        if (column) column[0] = node * m + i;
-        if (column) value[0] = 1.0;
+        column[0] = (int)(amg->first_row + node * m + i);
+        if (value) value[0] = 1.0;
         return 1;
     }
     for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++) {
         const int32_t other = matrix->column[entry];
         for (int j = 0; j < m; j++) {
             const double number = matrix->value[(entry * m + i) * m + j];
-            if (number == 0.0 || !fem_coarse_is_free(matrix, other, j)) continue;
-            if (column) column[count] = other * m + j;
-            if (column) value[count] = number * amg->scale;
+            if (number == 0.0 || !is_free_column(matrix, other, j)) continue;
+            column[count] = other * m + j;
+            if (value) value[count] = number * amg->scale;
             count++;
         }
     }
     return count;
 }
 
-/* Entries of each row into sizes [rows], exactly: hypre would take what is not set for zeros in the first column.  Returns the sum. */
-static int64_t count_entries(const fem_amg *amg, const fem_coarse_matrix *matrix, int *sizes)
+static int64_t longest_row(const fem_coarse_matrix *matrix)
+{
+    int64_t longest = 1;
+    for (int32_t node = 0; node < matrix->num_nodes; node++) {
+        const int64_t length = matrix->row_start[node + 1] - matrix->row_start[node];
+        longest = length > longest ? length : longest;
+    }
+    return longest * matrix->components;
+}
+
+/*
+ * Entries of each row in the rank's own columns into sizes [rows], those in others behind them, exactly: hypre would take what is not set for zeros in the
+ * first column.  column: room for a row.  Returns the sum.
+ */
+static int64_t count_entries(const fem_amg *amg, const fem_coarse_matrix *matrix, int *column, int *sizes)
 {
     const int m = matrix->components;
     int64_t sum = 0;
     for (int32_t node = 0; node < matrix->num_nodes; node++) {
         for (int i = 0; i < m; i++) {
-            sizes[(int64_t)node * m + i] = gather_row(amg, matrix, node, i, NULL, NULL);
-            sum += sizes[(int64_t)node * m + i];
+            const int64_t row = (int64_t)node * m + i;
+            const int count = gather_row(amg, matrix, node, i, column, NULL);
+            for (int k = 0; k < count; k++) {
+                const int is_own = column[k] >= amg->first_row && column[k] < amg->first_row + amg->rows;
+                sizes[is_own ? row : amg->rows + row]++;
+            }
+            sum += count;
         }
     }
     return sum;
 }
 
-/* One row after the other into hypre. */
-static yoke_status enter_rows(fem_amg *amg, const fem_coarse_matrix *matrix, int longest)
+/* One row after the other into hypre.  column, value: room for a row. */
+static void enter_rows(fem_amg *amg, const fem_coarse_matrix *matrix, int *column, double *value)
 {
-    int *column = NULL;
-    double *value = NULL;
-    yoke_status status = yoke_allocate(amg->context, longest, sizeof *column, &column);
-    if (!status) status = yoke_allocate(amg->context, longest, sizeof *value, &value);
-    for (int32_t node = 0; !status && node < matrix->num_nodes; node++) {
+    for (int32_t node = 0; node < matrix->num_nodes; node++) {
         for (int i = 0; i < matrix->components; i++) {
             HYPRE_Int count = gather_row(amg, matrix, node, i, column, value);
-            const HYPRE_BigInt row = node * matrix->components + i;
+            const HYPRE_BigInt row = (HYPRE_BigInt)(amg->first_row + node * matrix->components + i);
             HYPRE_IJMatrixSetValues(amg->entries, 1, &count, &row, column, value);
         }
     }
-    yoke_release(amg->context, value);
-    yoke_release(amg->context, column);
-    return status;
 }
 
 /* hypre does not survive a failed allocation of its own, so a limit on the address space is met here first. */
@@ -126,40 +146,50 @@ static yoke_status try_memory(yoke_context *context, int64_t entries)
     return status;
 }
 
-static yoke_status make_matrix(fem_amg *amg, const fem_coarse_matrix *matrix)
+/* Whether hypre can number the entries, and memory holds its levels. */
+static yoke_status check_size(const fem_amg *amg)
 {
-    const int64_t rows = amg->rows;
-    int *sizes = NULL;
-    yoke_status status = yoke_allocate(amg->context, 2 * rows, sizeof *sizes, &sizes);
-    if (status) return status;
-    const int64_t entries = count_entries(amg, matrix, sizes); /* the second half, other ranks' columns, stays 0 */
-    if (entries > INT_MAX / 3) {
-        status = yoke_fail(amg->context, YOKE_ERROR_INPUT,
-                           "the coarse problem has %lld entries, more than algebraic multigrid can number: use a coarser mesh and "
-                           "refine it",
-                           (long long)entries);
-    } else {
-        status = try_memory(amg->context, entries);
-    }
-    int longest = 1;
-    for (int64_t row = 0; row < rows; row++) longest = sizes[row] > longest ? sizes[row] : longest;
-    if (!status) {
-        const HYPRE_BigInt last = (HYPRE_BigInt)(rows - 1);
-        HYPRE_IJMatrixCreate(MPI_COMM_SELF, 0, last, 0, last, &amg->entries);
-        HYPRE_IJMatrixSetObjectType(amg->entries, HYPRE_PARCSR);
-        HYPRE_IJMatrixSetDiagOffdSizes(amg->entries, sizes, sizes + rows);
-        HYPRE_IJMatrixInitialize(amg->entries);
-        status = check_hypre(amg, "taking the matrix");
-    }
-    yoke_release(amg->context, sizes);
-    if (!status) status = enter_rows(amg, matrix, longest);
-    if (status) return status;
-    HYPRE_IJMatrixAssemble(amg->entries);
+    if (amg->num_entries <= INT_MAX / 3) return try_memory(amg->context, amg->num_entries);
+    return yoke_fail(amg->context, YOKE_ERROR_INPUT,
+                     "the coarse problem has %lld entries%s, more than algebraic multigrid can number: use a coarser mesh and refine it%s",
+                     (long long)amg->num_entries, amg->ranks ? " on a rank" : "", amg->ranks ? ", or more ranks" : "");
+}
+
+static yoke_status assemble(fem_amg *amg, const fem_coarse_matrix *matrix, int *sizes, int *column, double *value)
+{
+    const HYPRE_BigInt first = (HYPRE_BigInt)amg->first_row, last = (HYPRE_BigInt)(amg->first_row + amg->rows - 1);
     void *matrix_object = NULL;
+    HYPRE_IJMatrixCreate(amg->comm, first, last, first, last, &amg->entries);
+    HYPRE_IJMatrixSetObjectType(amg->entries, HYPRE_PARCSR);
+    HYPRE_IJMatrixSetDiagOffdSizes(amg->entries, sizes, sizes + amg->rows);
+    HYPRE_IJMatrixInitialize(amg->entries);
+    yoke_status status = app_ranks_agree(amg->ranks, check_hypre(amg, "taking the matrix"));
+    if (status) return status;
+    enter_rows(amg, matrix, column, value);
+    HYPRE_IJMatrixAssemble(amg->entries);
     HYPRE_IJMatrixGetObject(amg->entries, &matrix_object);
     amg->matrix = matrix_object;
-    amg->num_entries = entries;
-    return check_hypre(amg, "assembling the matrix");
+    return app_ranks_agree(amg->ranks, check_hypre(amg, "assembling the matrix"));
+}
+
+static yoke_status make_matrix(fem_amg *amg, const fem_coarse_matrix *matrix)
+{
+    const int64_t longest = longest_row(matrix);
+    int *sizes = NULL, *column = NULL;
+    double *value = NULL;
+    yoke_status status = yoke_allocate(amg->context, 2 * amg->rows, sizeof *sizes, &sizes);
+    if (!status) status = yoke_allocate(amg->context, longest, sizeof *column, &column);
+    if (!status) status = yoke_allocate(amg->context, longest, sizeof *value, &value);
+    if (!status) {
+        amg->num_entries = count_entries(amg, matrix, column, sizes);
+        status = check_size(amg);
+    }
+    status = app_ranks_agree(amg->ranks, status);
+    if (!status) status = assemble(amg, matrix, sizes, column, value);
+    yoke_release(amg->context, sizes);
+    yoke_release(amg->context, column);
+    yoke_release(amg->context, value);
+    return status;
 }
 
 /* -------------------------------------------------------------------------------------------------- vectors */
@@ -172,25 +202,27 @@ static double rotation(int axis, const double y[3], int i)
     return 0.0;
 }
 
-/* Middle and half the largest extent of the nodes. */
+/* Middle and half the largest extent of the nodes, of all ranks. */
 static double measure_body(const fem_coarse_matrix *matrix, double middle[3])
 {
-    double size = 0.0;
-    for (int d = 0; d < 3; d++) {
-        double low = matrix->x[d], high = matrix->x[d];
-        for (int64_t node = 1; node < matrix->num_nodes; node++) {
-            low = fmin(low, matrix->x[3 * node + d]);
-            high = fmax(high, matrix->x[3 * node + d]);
+    double size = 0.0, end[6] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY}; /* high ones, negative low ones */
+    for (int64_t node = 0; node < matrix->num_nodes; node++) {
+        for (int d = 0; d < 3; d++) {
+            end[d] = fmax(end[d], matrix->x[3 * node + d]);
+            end[3 + d] = fmax(end[3 + d], -matrix->x[3 * node + d]);
         }
-        middle[d] = 0.5 * low + 0.5 * high;
-        size = fmax(size, 0.5 * high - 0.5 * low);
+    }
+    app_ranks_max(matrix->ranks, end, 6);
+    for (int d = 0; d < 3; d++) {
+        middle[d] = 0.5 * end[d] - 0.5 * end[3 + d];
+        size = fmax(size, 0.5 * end[d] + 0.5 * end[3 + d]);
     }
     return size > 0.0 ? size : 1.0;
 }
 
 static yoke_status make_vector(fem_amg *amg, HYPRE_IJVector *vector, HYPRE_ParVector *par_vector)
 {
-    HYPRE_IJVectorCreate(MPI_COMM_SELF, 0, (HYPRE_BigInt)amg->rows - 1, vector);
+    HYPRE_IJVectorCreate(amg->comm, (HYPRE_BigInt)amg->first_row, (HYPRE_BigInt)(amg->first_row + amg->rows - 1), vector);
     HYPRE_IJVectorSetObjectType(*vector, HYPRE_PARCSR);
     HYPRE_IJVectorInitialize(*vector);
     HYPRE_IJVectorSetValues(*vector, (HYPRE_Int)amg->rows, amg->row, amg->value);
@@ -198,7 +230,7 @@ static yoke_status make_vector(fem_amg *amg, HYPRE_IJVector *vector, HYPRE_ParVe
     void *object = NULL;
     HYPRE_IJVectorGetObject(*vector, &object);
     *par_vector = object;
-    return check_hypre(amg, "making vectors");
+    return app_ranks_agree(amg->ranks, check_hypre(amg, "making vectors"));
 }
 
 /* Right side, solution and residual, which are zero, and the rotations. */
@@ -208,7 +240,8 @@ static yoke_status make_vectors(fem_amg *amg, const fem_coarse_matrix *matrix)
     if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->value, &amg->value);
     if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->sum, &amg->sum);
     if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->step, &amg->step);
-    for (int64_t i = 0; !status && i < amg->rows; i++) amg->row[i] = (HYPRE_BigInt)i;
+    for (int64_t i = 0; !status && i < amg->rows; i++) amg->row[i] = (HYPRE_BigInt)(amg->first_row + i);
+    status = app_ranks_agree(amg->ranks, status);
     if (!status) status = make_vector(amg, &amg->right, &amg->par_right);
     if (!status) status = make_vector(amg, &amg->solution, &amg->par_solution);
     if (!status) status = make_vector(amg, &amg->residual, &amg->par_residual);
@@ -229,7 +262,7 @@ static yoke_status make_vectors(fem_amg *amg, const fem_coarse_matrix *matrix)
 /* --------------------------------------------------------------------------------------------------- levels */
 
 /*
- * Chosen by measurement (see docs/methods): nodal coarsening (PMIS, the first level aggressively) and interpolation that reproduces the
+ * Chosen by measurement (see docs/methods): nodal coarsening (PMIS with numbers that do not depend on the ranks, the first level aggressively) and interpolation that reproduces the
  * rotations (the global matrix approach, variant 2, of Baker, Kolev, Yang 2010); Poisson without aggressive coarsening.  What makes the
  * cycle symmetric: Gauss-Seidel goes forward on the way down and backward on the way up, and both ways on the last level, where a factor
  * would fail when interpolated rotations depend on one another; W-cycles would not be symmetric in hypre, which smooths once in between.
@@ -243,7 +276,7 @@ static void set_options(fem_amg *amg, int elasticity)
     HYPRE_BoomerAMGSetMaxIter(solver, 1);
     HYPRE_BoomerAMGSetCycleType(solver, V_CYCLE);
     HYPRE_BoomerAMGSetMaxCoarseSize(solver, 60);
-    HYPRE_BoomerAMGSetCoarsenType(solver, 8); /* PMIS */
+    HYPRE_BoomerAMGSetCoarsenType(solver, 9); /* PMIS; 8 has other numbers on each rank, and the same as this on one */
     HYPRE_BoomerAMGSetInterpType(solver, 6);  /* extended+i */
     HYPRE_BoomerAMGSetPMaxElmts(solver, 4);
     HYPRE_BoomerAMGSetStrongThreshold(solver, 0.25);
@@ -268,24 +301,24 @@ static void set_options(fem_amg *amg, int elasticity)
 static yoke_status make_levels(fem_amg *amg, int elasticity)
 {
     HYPRE_BoomerAMGCreate(&amg->solver);
-    yoke_status status = check_hypre(amg, "starting");
+    yoke_status status = app_ranks_agree(amg->ranks, check_hypre(amg, "starting"));
     if (status) return status;
     set_options(amg, elasticity);
     HYPRE_BoomerAMGSetup(amg->solver, amg->matrix, amg->par_right, amg->par_solution);
     /* Some settings leave a harmless ARG flag behind. */
     if (!HYPRE_CheckError(HYPRE_GetError(), HYPRE_ERROR_MEMORY)) HYPRE_ClearAllErrors();
-    return check_hypre(amg, "making levels");
+    return app_ranks_agree(amg->ranks, check_hypre(amg, "making levels"));
 }
 
-/* Over the largest diagonal entry, so that levels fit single precision in any units.  Errors: NUMERIC (one is not positive). */
-static yoke_status find_scale(yoke_context *context, const fem_coarse_matrix *matrix, double *scale)
+/* The largest diagonal entry of the rank.  Errors: NUMERIC (one is not positive). */
+static yoke_status find_largest(yoke_context *context, const fem_coarse_matrix *matrix, double *largest)
 {
     const int m = matrix->components;
-    double largest = 0.0;
+    *largest = 0.0;
     for (int32_t node = 0; node < matrix->num_nodes; node++) {
         double diagonal[3] = {0};
         for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++) {
-            if (matrix->column[entry] != node) continue;
+            if (matrix->column[entry] != matrix->first_node + node) continue;
             for (int i = 0; i < m; i++) diagonal[i] += matrix->value[(entry * m + i) * m + i];
         }
         for (int i = 0; i < m; i++) {
@@ -294,12 +327,11 @@ static yoke_status find_scale(yoke_context *context, const fem_coarse_matrix *ma
                 return yoke_fail(context, YOKE_ERROR_NUMERIC,
                                  "the coarse problem's matrix is not positive definite: component %d of node %d has the diagonal entry %g; "
                                  "a node that no element touches, or a material with a modulus that is zero or negative",
-                                 i, (int)node, diagonal[i]);
+                                 i, (int)(matrix->first_node + node), diagonal[i]);
             }
-            largest = fmax(largest, diagonal[i]);
+            *largest = fmax(*largest, diagonal[i]);
         }
     }
-    *scale = 1.0 / largest;
     return YOKE_OK;
 }
 
@@ -311,13 +343,21 @@ yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matri
     if (!started || ended) {
         return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "algebraic multigrid needs MPI: call MPI_Init before, and MPI_Finalize after");
     }
-    double factor = 1.0;
+    double largest = 0.0;
     fem_amg *amg = NULL;
-    yoke_status status = find_scale(context, matrix, &factor);
+    yoke_status status = find_largest(context, matrix, &largest);
     if (!status) status = yoke_allocate(context, 1, sizeof *amg, &amg);
-    if (status) return status;
+    status = app_ranks_agree(matrix->ranks, status);
+    if (status) {
+        yoke_release(context, amg);
+        return status;
+    }
+    app_ranks_max(matrix->ranks, &largest, 1);
     amg->context = context;
-    amg->scale = factor;
+    amg->ranks = matrix->ranks;
+    amg->comm = matrix->ranks ? MPI_COMM_WORLD : MPI_COMM_SELF;
+    amg->scale = 1.0 / largest; /* so that levels fit single precision in any units */
+    amg->first_row = matrix->first_node * matrix->components;
     amg->rows = (int64_t)matrix->num_nodes * matrix->components;
     HYPRE_Init();
     HYPRE_ClearAllErrors();
@@ -378,7 +418,7 @@ yoke_status fem_amg_solve(fem_amg *amg, const int32_t *number, const double *b, 
     for (int64_t i = 0; i < amg->rows; i++) amg->value[i] = number[i] >= 0 ? b[i] : 0.0;
     HYPRE_IJVectorSetValues(amg->right, (HYPRE_Int)amg->rows, amg->row, amg->value);
     combine_cycles(amg);
-    yoke_status status = check_hypre(amg, "solving");
+    yoke_status status = app_ranks_agree(amg->ranks, check_hypre(amg, "solving"));
     if (status) return status;
     for (int64_t i = 0; i < amg->rows; i++) x[i] = number[i] >= 0 ? amg->scale * amg->sum[i] : 0.0;
     return YOKE_OK;

@@ -16,6 +16,9 @@ typedef struct fem_coarse_matrix {
     const double *x;
     const uint8_t *prescribed;
     int64_t num_free;
+    /* On several ranks the rows are those of the rank's nodes, and columns are numbers over all ranks. */
+    app_ranks *ranks; /* NULL: one */
+    int64_t first_node, all_nodes;
 } fem_coarse_matrix;
 
 static inline int fem_coarse_is_free(const fem_coarse_matrix *matrix, int64_t node, int component)
@@ -29,12 +32,15 @@ typedef struct fem_amg fem_amg;
 
 /*
  * BoomerAMG's levels of the matrix: all unknowns are numbered node by node, prescribed ones are rows of the identity that nothing
- * else touches.  Errors: MEMORY, INPUT, NUMERIC, UNAVAILABLE.
+ * else touches.  On several ranks collective.  Errors: MEMORY, INPUT, NUMERIC, UNAVAILABLE.
  */
 yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matrix, fem_amg **amg);
 void fem_amg_destroy(fem_amg *amg);
 
-/* x from b, both [rows]; where number [rows] is negative, b is not read and x becomes 0.  May be the same array.  Errors: NUMERIC. */
+/*
+ * x from b, both [rows]; where number [rows] is negative, b is not read and x becomes 0.  May be the same array.  On several ranks collective, and an error is
+ * known to all.  Errors: NUMERIC.
+ */
 yoke_status fem_amg_solve(fem_amg *amg, const int32_t *number, const double *b, double *x);
 
 /* Estimated from the number of the matrix's entries: hypre does not tell. */

@@ -35,6 +35,7 @@ static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
         fem_approximate_inverse inverse = fem_direct_inverse(m->direct);
         return inverse.apply(inverse.state, level->b, NAN, level->x);
     }
+    if (m->coarse_messages) return multigrid_solve_on_ranks(m, level);
     fem_vector_read(level->b, m->coarse_b);
     yoke_status status = fem_coarse_solve(m->coarse, m->coarse_b, m->coarse_x);
     if (!status) fem_vector_write(level->x, m->coarse_x);
@@ -45,7 +46,11 @@ static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
  * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels
  * below the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.
  */
-static int corrections(const fem_multigrid *m, int l) { return m->stretched && (l == 1 || l == 2) ? 2 : 1; }
+static int corrections(const fem_multigrid *m, int l)
+{
+    const int below = l + m->options.finer_levels;
+    return m->stretched && (below == 1 || below == 2) ? 2 : 1;
+}
 
 static yoke_status cycle(fem_multigrid *m, int l)
 {
@@ -117,10 +122,12 @@ static yoke_status add_level(fem_multigrid *m, fem_element element, fem_forest *
 static int64_t dofs_of(const fem_space *space) { return (int64_t)space->num_nodes * space->components; }
 static int64_t all_dofs(const fem_space *space) { return space->num_global_nodes * space->components; }
 
-/* On several ranks: whether this is the last distributed level. */
-static int is_to_be_gathered(const fem_space *last)
+/* On several ranks: whether this is the last distributed level, and rank 0 has what is coarser.  Where elements are stretched, also what may be factored. */
+static int is_to_be_gathered(const fem_multigrid *m, const fem_space *last)
 {
-    return last->ranks && (!last->forest->aligned || last->num_global_elements <= last->forest->most_gathered);
+    if (!last->ranks) return 0;
+    return !last->forest->aligned || last->num_global_elements <= last->forest->most_gathered ||
+           (m->stretched && all_dofs(last) <= m->factor_dofs);
 }
 
 /* Adds a level of the last one's element on the next coarser forest; *more is 0 where there is none, or the last level is small enough. */
@@ -130,7 +137,7 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     fem_forest *forest = NULL;
     *more = 0;
     if (all_dofs(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MAX_LEVELS - 1) return YOKE_OK;
-    if (is_to_be_gathered(last->space)) return YOKE_OK;
+    if (is_to_be_gathered(m, last->space)) return YOKE_OK;
     yoke_status status = app_ranks_agree(last->space->ranks, fem_forest_copy(last->space->forest, &forest));
     if (!status) status = fem_forest_coarsen(forest);
     if (status) {
@@ -195,20 +202,35 @@ static yoke_status add_levels(fem_multigrid *m)
     return status;
 }
 
+int multigrid_is_algebraic(const fem_multigrid *m)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    const fem_space *space = last->space;
+    double free_dofs = 0;
+    if (!m->options.algebraic_dofs || space->element != FEM_Q1) return 0;
+    for (int32_t i = 0; i < space->num_nodes; i++)
+        for (int c = 0; c < space->components; c++) free_dofs += fem_space_owns(space, i) && !(last->constraints->prescribed[i] >> c & 1);
+    app_ranks_sum(space->ranks, &free_dofs, 1);
+    return free_dofs > (double)m->options.algebraic_dofs;
+}
+
 /*
  * Coarse levels of the finest one's element, as q1 would lock; the first whose factor is cheap ends them.  Only where none is there is q1.
  */
 static yoke_status add_stretched_levels(fem_multigrid *m)
 {
+    const int distributed = m->level[0].space->ranks != NULL; /* then rank 0 tries factors of what it gathers */
     yoke_status status = YOKE_OK;
     for (int more = 1; !status && more && !m->direct;) {
         status = interrupted(m);
-        if (!status && dofs_of(m->level[m->num_levels - 1].space) <= m->factor_dofs) status = take_factor(m, cheap_operations);
+        if (!status && !distributed && dofs_of(m->level[m->num_levels - 1].space) <= m->factor_dofs)
+            status = take_factor(m, cheap_operations);
         if (!status && !m->direct) status = coarsen(m, &more);
     }
-    if (status || m->direct) return status;
+    if (status || m->direct || is_to_be_gathered(m, m->level[m->num_levels - 1].space)) return status;
     if (m->level[0].space->element != FEM_Q1) status = add_level(m, FEM_Q1, NULL);
-    return status ? status : take_factor(m, fmax(most_operations, most_operations_dof * (double)dofs_of(m->level[0].space)));
+    if (status || (distributed && !multigrid_is_algebraic(m))) return status;
+    return take_factor(m, fmax(most_operations, most_operations_dof * (double)m->options.finest_dofs));
 }
 
 static yoke_status make_decomposition(fem_multigrid *m, int l)
@@ -235,6 +257,8 @@ static yoke_status make_decomposition(fem_multigrid *m, int l)
         level->host = m->host;
         status = multigrid_blocks_create(level->space, level->constraints, &level->blocks);
         if (status) return status;
+        multigrid_blocks_size(level->blocks, level->block_size, level->block_size + 1);
+        app_ranks_sum(level->space->ranks, level->block_size, 2);
     }
     double largest;
     int jumps = level->space->problem->num_materials > 1;
@@ -260,19 +284,27 @@ static yoke_status make_factor(fem_multigrid *m)
 /* The solver of the last level. */
 static yoke_status make_last(fem_multigrid *m)
 {
-    if (m->level[0].space->ranks) return multigrid_gather(m);
     if (m->direct) return m->direct_kept ? YOKE_OK : make_factor(m);
+    if (m->level[0].space->ranks) return multigrid_is_algebraic(m) ? multigrid_create_coarse_on_ranks(m) : multigrid_gather(m);
     int64_t dofs = dofs_of(m->level[m->num_levels - 1].space);
     yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), &m->coarse_b);
     if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), &m->coarse_x);
     return status ? status : multigrid_create_coarse(m);
 }
 
+/* For the values of any level. */
+static yoke_status make_host(fem_multigrid *m)
+{
+    int64_t most = 0;
+    for (int l = 0; l < m->num_levels; l++) most = dofs_of(m->level[l].space) > most ? dofs_of(m->level[l].space) : most;
+    m->host_dofs = most;
+    return yoke_allocate(m->context, most, sizeof *m->host, &m->host);
+}
+
 static yoke_status setup(fem_multigrid *m)
 {
-    const int distributed = m->level[0].space->ranks != NULL; /* stretched elements' levels are not */
-    yoke_status status = !m->stretched ? add_levels(m) : distributed ? YOKE_OK : add_stretched_levels(m);
-    if (!status && m->stretched && !distributed) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, &m->host);
+    yoke_status status = m->stretched ? add_stretched_levels(m) : add_levels(m);
+    if (!status && m->stretched) status = app_ranks_agree(m->level[0].space->ranks, make_host(m));
     for (int l = 0; l < m->num_levels && !status; l++) {
         status = interrupted(m);
         if (!status) status = make_decomposition(m, l);
@@ -300,6 +332,12 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
     m->stretched = multigrid_is_stretched(space->problem->mesh);
     if (!m->options.direct_dofs) m->options.direct_dofs = FEM_DIRECT_DOFS;
     if (!m->options.shared_elements) m->options.shared_elements = FEM_SHARED_ELEMENTS;
+    if (!m->options.finest_dofs) m->options.finest_dofs = all_dofs(space);
+    if (space->ranks) {
+        m->gathered_keeper = options->keeper;
+        m->options.keeper = NULL;
+        if (!m->options.algebraic_dofs) m->options.algebraic_dofs = FEM_COARSE_ANALYSED_LIMIT;
+    }
     m->num_levels = 1;
     m->level[0].space = space;
     m->level[0].constraints = constraints;
@@ -317,6 +355,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
 {
     if (!m) return;
     multigrid_gathered_destroy(m->gathered);
+    fem_halo_messages_destroy(m->coarse_messages);
     for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
         multigrid_level *level = &m->level[l];
         fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
@@ -342,16 +381,18 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
 {
     const int last = m->num_levels - 1;
     if (!m->stretched) return fem_multigrid_usual_work((double)all_dofs(m->level[0].space));
-    if (m->gathered) return multigrid_gathered_work(m->gathered);
-    fem_multigrid_work sum = fem_multigrid_least_work();
+    /* rank 0's part has the rest, and what goes with all */
+    fem_multigrid_work sum = m->gathered ? multigrid_gathered_work(m->gathered) : fem_multigrid_least_work();
     double visits = 1;
+    for (int l = -m->options.finer_levels; l < 0; l++) visits *= corrections(m, l);
     for (int l = 0; l <= last; l++) {
         fem_multigrid_work work = {0, 0};
-        fem_block_level level = {.dofs = (double)dofs_of(m->level[l].space), .products = 2.0 * m->options.degree};
+        fem_block_level level = {.dofs = (double)all_dofs(m->level[l].space), .products = 2.0 * m->options.degree};
         if (l < last) {
             visits *= corrections(m, l);
             level.smoothings = visits;
-            multigrid_blocks_size(m->level[l].blocks, &level.entries, &level.operations);
+            level.entries = m->level[l].block_size[0];
+            level.operations = m->level[l].block_size[1];
             work = fem_block_level_work(&level);
         } else if (m->direct) {
             const fem_cholesky_cost cost = fem_direct_cost(m->direct);
@@ -388,13 +429,20 @@ void fem_multigrid_add_sent(const fem_multigrid *m, int64_t *messages, int64_t *
 {
     for (int l = 0; l < m->num_levels; l++) fem_decomposition_add_sent(m->level[l].decomposition, messages, bytes);
     if (m->gathered) multigrid_gathered_add_sent(m->gathered, messages, bytes);
+    if (m->direct) fem_direct_add_sent(m->direct, messages, bytes);
+    for (int l = 0; l < m->num_levels; l++)
+        if (m->level[l].blocks) multigrid_blocks_add_sent(m->level[l].blocks, messages, bytes);
+    if (m->coarse_messages) {
+        *messages += m->coarse_messages->num_messages;
+        *bytes += m->coarse_messages->num_bytes;
+    }
 }
 
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
 {
     int64_t bytes = whole_of(m) ? fem_multigrid_memory_bytes(whole_of(m)) : 0;
     if (!m->gathered) bytes = m->direct ? fem_direct_memory_bytes(m->direct) : fem_coarse_memory_bytes(m->coarse);
-    if (m->host) bytes += (int64_t)sizeof *m->host * dofs_of(m->level[0].space);
+    bytes += (int64_t)sizeof *m->host * m->host_dofs;
     for (int l = 0; l < m->num_levels; l++) {
         const multigrid_level *level = &m->level[l];
         bytes += fem_decomposition_memory_bytes(level->decomposition) + 4 * (int64_t)sizeof(float) * dofs_of(level->space);

@@ -8,8 +8,9 @@
  * of the inverse node blocks, where elements are stretched of blocks of strongly coupled nodes (Adams, Brezina, Hu, Tuminaro, J. Comput.
  * Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
  *
- * On several ranks levels are distributed as the finest one, as long as they have many elements and their cuts allow it (forest.h).  The last of these and all that are
- * coarser are the work of rank 0, as on one rank; where elements are stretched this is the whole cycle.
+ * On several ranks levels are distributed as the finest one, as long as they have many elements and their cuts allow it (forest.h); where elements are stretched also only down to
+ * what may be factored.  The last of these and all that are coarser are the work of rank 0, as on one rank.  Only a last level of q1 that is too large for it, as of a large coarse
+ * mesh, is solved by algebraic multigrid on all ranks.
  *
  * On several devices a coarse element lies where its first descendant on the finest level does; levels too small to be worth sharing lie on
  * one device: the first openmp device that has elements, else the one with most of them.
@@ -38,6 +39,14 @@ typedef struct fem_multigrid_options {
     /* A level with fewer elements than so many for each device that works lies on one device; 0: the default, < 0: none does. */
     int64_t shared_elements;
     fem_coarse_keeper *keeper; /* borrowed: takes over the last level's solver, for a later multigrid; NULL: none */
+    /*
+     * A last level of q1 with more free unknowns is solved by algebraic multigrid, on all ranks, others where rank 0 gathers them.  0: as many as may be factored,
+     * and on one rank as coarse.h decides.
+     */
+    int64_t algebraic_dofs;
+    /* Of a multigrid that goes on from the last level of one on several ranks: levels before, and dofs of their finest one; 0: there is none. */
+    int finer_levels;
+    int64_t finest_dofs;
 } fem_multigrid_options;
 
 /*

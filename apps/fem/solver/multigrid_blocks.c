@@ -28,9 +28,9 @@ struct multigrid_blocks {
     int64_t num_first, num_values;
     int32_t *first; /* profiles, one for each group */
     int32_t *node;  /* [num_nodes] block by block */
-    uint8_t *prescribed;
-    int32_t num_nodes;
-    float *value; /* the factors; the diagonal's inverse in its place */
+    multigrid_reach *reach;
+    int32_t num_nodes; /* of the reach: those of other ranks' blocks are in none here */
+    float *value;      /* the factors; the diagonal's inverse in its place */
     const fem_smoother_functions *kernels;
     int threads;
     float *work; /* [threads][LANES][most_rows] */
@@ -38,19 +38,42 @@ struct multigrid_blocks {
 
 /* --------------------------------------------------------------------------------------------------- structure */
 
-/* first [num_nodes, as p->node] the least place of a node of the same block that shares an element with the node. */
-static void find_profiles(const fem_space *space, const multigrid_partition *p, int32_t *first)
+/* Of each two of some nodes of one element that are in one block. */
+static void lower_profiles(const multigrid_partition *p, int count, const int32_t *nodes, int32_t *first)
 {
-    for (int32_t i = 0; i < space->num_nodes; i++) first[i] = p->place[p->node[i]];
-    for (int32_t e = 0; e < space->num_elements; e++) {
-        const int32_t *nodes = space->element_nodes + space->slots * (int64_t)e;
-        for (int s = 0; s < space->slots; s++) {
-            if (nodes[s] < 0) continue;
-            int32_t *of = first + p->begin[p->block[nodes[s]]] + p->place[nodes[s]];
-            for (int t = 0; t < space->slots; t++)
-                if (nodes[t] >= 0 && p->block[nodes[t]] == p->block[nodes[s]] && p->place[nodes[t]] < *of) *of = p->place[nodes[t]];
-        }
+    for (int s = 0; s < count; s++) {
+        const int32_t block = p->block[nodes[s]];
+        if (block < 0) continue;
+        int32_t *of = first + p->begin[block] + p->place[nodes[s]];
+        for (int t = 0; t < count; t++)
+            if (p->block[nodes[t]] == block && p->place[nodes[t]] < *of) *of = p->place[nodes[t]];
     }
+}
+
+/* The independent nodes of an element. */
+static int list_nodes(const fem_space *space, int32_t element, int32_t nodes[27])
+{
+    int count = 0;
+    for (int s = 0; s < space->slots; s++) {
+        const int32_t node = space->element_nodes[space->slots * (int64_t)element + s];
+        if (node >= 0) nodes[count++] = node;
+    }
+    return count;
+}
+
+static int list_piece(const multigrid_piece *piece, int32_t nodes[27])
+{
+    for (int i = 0; i < piece->count; i++) nodes[i] = (int32_t)piece->node[i];
+    return piece->count;
+}
+
+/* first [as p->node] the least place of a node of the same block that shares an element with the node. */
+static void find_profiles(const multigrid_reach *reach, const multigrid_partition *p, int32_t *first)
+{
+    int32_t nodes[27];
+    for (int32_t i = 0; i < p->begin[p->num_blocks]; i++) first[i] = p->place[p->node[i]];
+    for (int32_t e = 0; e < reach->space->num_elements; e++) lower_profiles(p, list_nodes(reach->space, e, nodes), nodes, first);
+    for (int64_t i = 0; i < reach->num_pieces; i++) lower_profiles(p, list_piece(&reach->piece[i], nodes), nodes, first);
 }
 
 /* For sorting: blocks of equal structure one after the other. */
@@ -145,7 +168,6 @@ static yoke_status make_groups(multigrid_blocks *b, const multigrid_partition *p
 /* ---------------------------------------------------------------------------------------------------- matrices */
 
 typedef struct assembly {
-    const fem_space *space;
     const multigrid_blocks *blocks;
     const multigrid_partition *p;
     const block_place *places;
@@ -161,19 +183,12 @@ static double *entry(const assembly *a, const block_group *group, int lane, int3
     return a->value + (group->value_begin - a->blocks->group[a->begin].value_begin) + at * group->lanes + lane;
 }
 
-static void add_element(int32_t element, const double *packed, void *user)
+static void add_matrix(const assembly *a, int count, const int32_t *nodes, const double *packed)
 {
-    const assembly *a = user;
-    const fem_space *space = a->space;
-    const int n = space->components;
-    int32_t nodes[27];
-    int count = 0;
-    for (int s = 0; s < space->slots; s++) {
-        const int32_t node = space->element_nodes[space->slots * (int64_t)element + s];
-        if (node >= 0) nodes[count++] = node;
-    }
+    const int n = a->blocks->components;
     for (int s = 0; s < count; s++) {
         const int32_t block = a->p->block[nodes[s]], place = a->p->place[nodes[s]];
+        if (block < 0) continue;
         const block_place at = a->places[block];
         if (at.group < a->begin || at.group >= a->end) continue;
         const block_group *group = &a->blocks->group[at.group];
@@ -192,6 +207,20 @@ static void add_element(int32_t element, const double *packed, void *user)
     }
 }
 
+static void add_element(int32_t element, const double *packed, void *user)
+{
+    const assembly *a = user;
+    int32_t nodes[27];
+    add_matrix(a, list_nodes(a->blocks->reach->space, element, nodes), nodes, packed);
+}
+
+static void add_pieces(const assembly *a)
+{
+    const multigrid_reach *reach = a->blocks->reach;
+    int32_t nodes[27];
+    for (int64_t i = 0; i < reach->num_pieces; i++) add_matrix(a, list_piece(&reach->piece[i], nodes), nodes, reach->piece[i].packed);
+}
+
 static int64_t value_end(const multigrid_blocks *b, int32_t group)
 {
     return group + 1 < b->num_groups ? b->group[group + 1].value_begin : b->num_values;
@@ -205,9 +234,10 @@ static void prescribe(const assembly *a, const block_group *group)
     const int32_t *node = b->node + group->node_begin;
     for (int lane = 0; lane < group->lanes; lane++) {
         for (int32_t row = 0; row < group->rows; row++) {
-            const int constrained = lane >= group->count || b->prescribed[node[lane * (group->rows / n) + row / n]] >> row % n & 1;
+            const int constrained = lane >= group->count || b->reach->prescribed[node[lane * (group->rows / n) + row / n]] >> row % n & 1;
             for (int32_t column = group->first[row]; column <= row; column++) {
-                const int other = lane >= group->count || b->prescribed[node[lane * (group->rows / n) + column / n]] >> column % n & 1;
+                const int other =
+                    lane >= group->count || b->reach->prescribed[node[lane * (group->rows / n) + column / n]] >> column % n & 1;
                 if (constrained || other) *entry(a, group, lane, row, column) = row == column;
             }
         }
@@ -268,6 +298,7 @@ static yoke_status make_portions(assembly *a, fem_subdomain *subdomain)
         while (a->end < b->num_groups && value_end(b, a->end) - first <= most) a->end++;
         status = yoke_allocate(b->context, value_end(b, a->end - 1) - first, sizeof *a->value, &a->value);
         if (!status) status = subdomain->call->visit_matrices(subdomain, add_element, a);
+        if (!status) add_pieces(a);
         if (!status) status = factorize_portion(a);
         yoke_release(b->context, a->value);
         a->value = NULL;
@@ -275,21 +306,16 @@ static yoke_status make_portions(assembly *a, fem_subdomain *subdomain)
     return status;
 }
 
-static yoke_status make_factors(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints,
-                                const multigrid_partition *p, const block_place *places)
+static yoke_status make_factors(multigrid_blocks *b, fem_subdomain *subdomain, const multigrid_partition *p, const block_place *places)
 {
-    const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_subdomain *subdomain = NULL;
     int64_t *row_at = NULL;
     yoke_status status = yoke_allocate_untouched(b->context, b->num_first, sizeof *row_at, &row_at);
     if (!status) status = yoke_allocate_untouched(b->context, b->num_values, sizeof *b->value, &b->value);
-    if (!status) status = fem_subdomain_cpu_create(space, constraints, &options, &subdomain);
     if (!status) {
-        assembly a = {.space = space, .blocks = b, .p = p, .places = places, .row_at = row_at};
+        assembly a = {.blocks = b, .p = p, .places = places, .row_at = row_at};
         place_rows(b, row_at);
         status = make_portions(&a, subdomain);
     }
-    if (subdomain) subdomain->call->destroy(subdomain);
     yoke_release(b->context, row_at);
     return status;
 }
@@ -299,22 +325,22 @@ static yoke_status make_factors(multigrid_blocks *b, const fem_space *space, con
 /* Of the memory that is left, for the factors of wide blocks. */
 static const double memory_share = 0.5;
 
-static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints)
+/* The blocks that this rank solves. */
+static yoke_status make_blocks(multigrid_blocks *b, fem_subdomain *subdomain)
 {
     yoke_context *context = b->context;
     multigrid_partition p;
     int32_t *first = NULL;
     block_place *places = NULL;
-    yoke_status status = multigrid_partition_create(space, memory_share * fem_direct_left_bytes(context, 0), &p);
-    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, 1, &b->prescribed);
-    if (!status) memcpy(b->prescribed, constraints->prescribed, (size_t)b->num_nodes);
+    b->num_nodes = b->reach->num_nodes;
+    yoke_status status = multigrid_partition_create(b->reach, memory_share * fem_direct_left_bytes(context, 0), &p);
     if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *first, &first);
     if (!status) status = yoke_allocate_untouched(context, p.num_blocks, sizeof *places, &places);
     if (!status) {
-        find_profiles(space, &p, first);
+        find_profiles(b->reach, &p, first);
         status = make_groups(b, &p, first, places);
     }
-    if (!status) status = make_factors(b, space, constraints, &p, places);
+    if (!status) status = make_factors(b, subdomain, &p, places);
     if (!status) status = yoke_allocate_untouched(context, (int64_t)b->threads * LANES * b->most_rows, sizeof *b->work, &b->work);
     multigrid_partition_release(context, &p);
     yoke_release(context, first);
@@ -322,14 +348,28 @@ static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_
     return status;
 }
 
+static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints)
+{
+    const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    fem_subdomain *subdomain = NULL;
+    yoke_status status = app_ranks_agree(space->ranks, fem_subdomain_cpu_create(space, constraints, &options, &subdomain));
+    if (!status) status = multigrid_reach_create(space, constraints, subdomain, &b->reach);
+    if (!status) status = app_ranks_agree(space->ranks, make_blocks(b, subdomain));
+    if (!status) multigrid_reach_release_pieces(b->reach);
+    if (subdomain) subdomain->call->destroy(subdomain);
+    return status;
+}
+
 yoke_status multigrid_blocks_create(const fem_space *space, const fem_constraints *constraints, multigrid_blocks **out)
 {
-    multigrid_blocks *b;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *b, &b);
-    if (status) return status;
+    multigrid_blocks *b = NULL;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, 1, sizeof *b, &b));
+    if (status) {
+        yoke_release(space->context, b);
+        return status;
+    }
     b->context = space->context;
     b->components = space->components;
-    b->num_nodes = space->num_nodes;
     b->kernels = &fem_kernels_select()->smoother[FEM_SINGLE];
     b->threads = omp_get_max_threads();
     status = setup(b, space, constraints);
@@ -343,8 +383,9 @@ yoke_status multigrid_blocks_create(const fem_space *space, const fem_constraint
 void multigrid_blocks_destroy(multigrid_blocks *b)
 {
     if (!b) return;
-    void *arrays[] = {b->group, b->first, b->node, b->prescribed, b->value, b->work};
+    void *arrays[] = {b->group, b->first, b->node, b->value, b->work};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(b->context, arrays[i]);
+    multigrid_reach_destroy(b->reach);
     yoke_release(b->context, b);
 }
 
@@ -364,7 +405,7 @@ void multigrid_blocks_size(const multigrid_blocks *b, double *entries, double *o
 int64_t multigrid_blocks_memory_bytes(const multigrid_blocks *b)
 {
     return b->num_values * (int64_t)sizeof *b->value + b->num_first * (int64_t)sizeof *b->first +
-           b->num_groups * (int64_t)sizeof *b->group + b->num_nodes * (int64_t)(sizeof *b->node + 1) +
+           b->num_groups * (int64_t)sizeof *b->group + b->num_nodes * (int64_t)sizeof *b->node + multigrid_reach_memory_bytes(b->reach) +
            b->threads * (int64_t)LANES * b->most_rows * (int64_t)sizeof *b->work;
 }
 
@@ -380,7 +421,7 @@ static void gather(const multigrid_blocks *b, const block_group *group, const do
         float *to = x + l;
         for (int32_t i = 0; i < nodes; i++)
             for (int c = 0; c < n; c++, to += lanes)
-                *to = l >= group->count || b->prescribed[node[i]] >> c & 1 ? 0 : (float)r[(int64_t)node[i] * n + c];
+                *to = l >= group->count || b->reach->prescribed[node[i]] >> c & 1 ? 0 : (float)r[(int64_t)node[i] * n + c];
     }
 }
 
@@ -396,7 +437,7 @@ static void scatter(const multigrid_blocks *b, const block_group *group, const f
     }
 }
 
-void multigrid_blocks_solve(const multigrid_blocks *b, double c, const double *r, double *z)
+static void solve_groups(const multigrid_blocks *b, double c, const double *r, double *z)
 {
 #pragma omp parallel for schedule(dynamic, 16) num_threads(b->threads)
     for (int32_t g = 0; g < b->num_groups; g++) {
@@ -406,4 +447,22 @@ void multigrid_blocks_solve(const multigrid_blocks *b, double c, const double *r
         b->kernels->substitute(group->rows, group->lanes, group->first, b->value + group->value_begin, x);
         scatter(b, group, x, c, z);
     }
+}
+
+void multigrid_blocks_solve(const multigrid_blocks *b, double c, const double *r, double *z)
+{
+    double *all = b->reach->all;
+    if (!all) {
+        solve_groups(b, c, r, z);
+        return;
+    }
+    multigrid_reach_collect(b->reach, r);
+    solve_groups(b, c, all, all);
+    multigrid_reach_spread(b->reach, z);
+}
+
+void multigrid_blocks_add_sent(const multigrid_blocks *b, int64_t *messages, int64_t *bytes)
+{
+    *messages += b->reach->num_messages;
+    *bytes += b->reach->num_bytes;
 }

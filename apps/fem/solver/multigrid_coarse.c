@@ -2,15 +2,7 @@
 #include "solver/multigrid_parts.h"
 #include "solver/node_graph.h"
 
-/* The matrix in block rows by nodes while element matrices are added. */
-typedef struct assembly {
-    const fem_space *space;
-    int64_t *row_start;
-    int32_t *column;
-    double *value;
-} assembly;
-
-static yoke_status make_pattern(assembly *a)
+static yoke_status make_pattern(multigrid_assembly *a)
 {
     const int64_t nodes = a->space->num_nodes, n = a->space->components;
     yoke_status status = fem_node_graph_create(a->space, &a->row_start, &a->column);
@@ -20,13 +12,13 @@ static yoke_status make_pattern(assembly *a)
 
 static void add_element(int32_t element, const double *packed, void *user)
 {
-    assembly *a = user;
-    int n = a->space->components;
+    const multigrid_assembly *a = user;
+    const int n = a->space->components;
     const int32_t *nodes = a->space->element_nodes + 8 * (int64_t)element;
     for (int s = 0; s < 8; s++) {
         for (int t = 0; t < 8; t++) {
-            int64_t at = a->row_start[nodes[s]];
-            while (a->column[at] != nodes[t]) at++;
+            int64_t at = a->row_start[a->row ? a->row[nodes[s]] : nodes[s]];
+            while (a->column[at] != fem_space_global_node(a->space, nodes[t])) at++;
             double *block = a->value + at * n * n;
             for (int i = 0; i < n; i++) {
                 for (int j = 0; j < n; j++) {
@@ -38,7 +30,7 @@ static void add_element(int32_t element, const double *packed, void *user)
     }
 }
 
-static yoke_status add_elements(const multigrid_level *last, assembly *a)
+yoke_status multigrid_add_elements(const multigrid_level *last, multigrid_assembly *a)
 {
     /* the level's own decomposition works in single precision, too little for a factorisation */
     fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
@@ -53,12 +45,12 @@ static yoke_status add_elements(const multigrid_level *last, assembly *a)
 static yoke_status assemble_and_create(fem_multigrid *m, const multigrid_level *last)
 {
     const fem_space *space = last->space;
-    assembly a = {.space = space};
+    multigrid_assembly a = {.space = space};
     yoke_status status = make_pattern(&a);
-    if (!status) status = add_elements(last, &a);
+    if (!status) status = multigrid_add_elements(last, &a);
     if (!status)
-        status = fem_coarse_create(m->context, FEM_COARSE_AUTO, space->num_nodes, space->components, a.row_start, a.column, a.value,
-                                   space->x, last->constraints->prescribed, &m->coarse);
+        status = fem_coarse_create(m->context, multigrid_is_algebraic(m) ? FEM_COARSE_AMG : FEM_COARSE_AUTO, space->num_nodes,
+                                   space->components, a.row_start, a.column, a.value, space->x, last->constraints->prescribed, &m->coarse);
     yoke_release(m->context, a.row_start);
     yoke_release(m->context, a.column);
     yoke_release(m->context, a.value);

@@ -1,6 +1,7 @@
 #include "solver/multigrid_couplings.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A direction of an element is short if its longest edge is more than so many times as long. */
 static const double short_ratio = 4;
@@ -75,28 +76,45 @@ int multigrid_is_stretched(const fem_mesh *mesh)
     return 6 * many > mesh->num_elements || 2 * most > mesh->num_elements;
 }
 
-/* For each two nodes that follow each other along a short axis of an element. */
-typedef void pair_visitor(int32_t a, int32_t b, void *user);
-
-static void visit_pairs(const fem_space *space, pair_visitor *visit, void *user)
+int multigrid_element_pairs(const fem_space *space, int32_t element, int32_t pair[MULTIGRID_MOST_PAIRS][2])
 {
     const int n = space->slots_1d, stride[3] = {1, n, n * n};
-    for (int32_t e = 0; e < space->num_elements; e++) {
-        const int32_t *nodes = space->element_nodes + space->slots * (int64_t)e;
-        const int axes = short_axes(space->problem->mesh, space->tree[e]);
-        for (int a = 0; a < 3; a++) {
-            if (!(axes >> a & 1)) continue;
-            for (int s = 0; s < space->slots; s++) {
-                if (s / stride[a] % n) continue;
-                int32_t last = -1;
-                for (int k = 0; k < n; k++) {
-                    const int32_t node = nodes[s + k * stride[a]];
-                    if (node < 0) continue;
-                    if (last >= 0 && last != node) visit(last, node, user);
-                    last = node;
+    const int32_t *nodes = space->element_nodes + space->slots * (int64_t)element;
+    const int axes = short_axes(space->problem->mesh, space->tree[element]);
+    int count = 0;
+    for (int a = 0; a < 3; a++) {
+        if (!(axes >> a & 1)) continue;
+        for (int s = 0; s < space->slots; s++) {
+            if (s / stride[a] % n) continue;
+            int32_t last = -1;
+            for (int k = 0; k < n; k++) {
+                const int32_t node = nodes[s + k * stride[a]];
+                if (node < 0) continue;
+                if (last >= 0 && last != node) {
+                    pair[count][0] = last;
+                    pair[count++][1] = node;
                 }
+                last = node;
             }
         }
+    }
+    return count;
+}
+
+/* Of the space's elements, and of other ranks' pieces. */
+typedef void pair_visitor(int32_t a, int32_t b, void *user);
+
+static void visit_pairs(const multigrid_reach *reach, pair_visitor *visit, void *user)
+{
+    for (int32_t e = 0; e < reach->space->num_elements; e++) {
+        int32_t pair[MULTIGRID_MOST_PAIRS][2];
+        const int count = multigrid_element_pairs(reach->space, e, pair);
+        for (int i = 0; i < count; i++) visit(pair[i][0], pair[i][1], user);
+    }
+    for (int64_t p = 0; p < reach->num_pieces; p++) {
+        const multigrid_piece *piece = &reach->piece[p];
+        for (int i = 0; i < piece->num_pairs; i++)
+            visit((int32_t)piece->node[piece->pair[2 * i]], (int32_t)piece->node[piece->pair[2 * i + 1]], user);
     }
 }
 
@@ -120,15 +138,39 @@ static void add_pair(int32_t a, int32_t b, void *user)
     g->to[g->start[b + 1]++] = a;
 }
 
-static yoke_status make_graph(const fem_space *space, graph *g)
+/* The node of the reach that is `at`-th by its number over all ranks. */
+static int32_t node_at(const multigrid_reach *reach, int32_t at) { return reach->order ? reach->order[at] : at; }
+
+/* Each node's neighbours in the order of their numbers over all ranks, so that searches find them in the same order on any number of ranks. */
+static yoke_status sort_neighbours(const multigrid_reach *reach, graph *g)
 {
-    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof *g->start, &g->start);
-    if (status) return status;
-    visit_pairs(space, count_pair, g);
-    for (int32_t i = 0; i < space->num_nodes; i++) g->start[i + 2] += g->start[i + 1];
-    status = yoke_allocate_untouched(space->context, g->start[space->num_nodes + 1], sizeof *g->to, &g->to);
-    if (!status) visit_pairs(space, add_pair, g);
+    int64_t *next = NULL;
+    int32_t *to = NULL;
+    yoke_status status = yoke_allocate_untouched(reach->context, reach->num_nodes, sizeof *next, &next);
+    if (!status) status = yoke_allocate_untouched(reach->context, g->start[reach->num_nodes], sizeof *to, &to);
+    if (!status) {
+        memcpy(next, g->start, sizeof *next * (size_t)reach->num_nodes);
+        for (int32_t at = 0; at < reach->num_nodes; at++) {
+            const int32_t node = node_at(reach, at);
+            for (int64_t k = g->start[node]; k < g->start[node + 1]; k++) to[next[g->to[k]]++] = node;
+        }
+        yoke_release(reach->context, g->to);
+        g->to = to;
+    }
+    yoke_release(reach->context, next);
     return status;
+}
+
+static yoke_status make_graph(const multigrid_reach *reach, graph *g)
+{
+    yoke_status status = yoke_allocate(reach->context, (int64_t)reach->num_nodes + 2, sizeof *g->start, &g->start);
+    if (status) return status;
+    visit_pairs(reach, count_pair, g);
+    for (int32_t i = 0; i < reach->num_nodes; i++) g->start[i + 2] += g->start[i + 1];
+    status = yoke_allocate_untouched(reach->context, g->start[reach->num_nodes + 1], sizeof *g->to, &g->to);
+    if (status) return status;
+    visit_pairs(reach, add_pair, g);
+    return sort_neighbours(reach, g);
 }
 
 /* ------------------------------------------------------------------------------------------ blocks and their order */
@@ -188,13 +230,15 @@ static int is_too_wide(search *s, int32_t nodes)
 }
 
 /* The connected parts of the graph; those that are too wide to be factored at little cost are cut into bands. */
-static void find_blocks(search *s, int32_t nodes, multigrid_partition *p)
+static void find_blocks(search *s, const multigrid_reach *reach, multigrid_partition *p)
 {
     int32_t labels = 1;
-    for (int32_t n = 0; n < nodes; n++) p->block[n] = -1;
-    for (int32_t n = 0; n < nodes;) {
-        if (p->block[n] >= 0) {
-            n++;
+    for (int32_t n = 0; n < reach->num_nodes; n++) p->block[n] = -1;
+    for (int32_t at = 0; at < reach->num_nodes;) {
+        const int32_t n = node_at(reach, at);
+        const int is_elsewhere = reach->solver && n < reach->num_local && reach->solver[n] >= 0;
+        if (p->block[n] >= 0 || is_elsewhere) {
+            at++;
             continue;
         }
         const int32_t begin = p->begin[p->num_blocks], end = search_from_end(s, n, p->node, begin);
@@ -212,30 +256,30 @@ static void find_blocks(search *s, int32_t nodes, multigrid_partition *p)
     }
 }
 
-static yoke_status make_partition(const fem_space *space, const graph *g, double most_bytes, multigrid_partition *p)
+static yoke_status make_partition(const multigrid_reach *reach, const graph *g, double most_bytes, multigrid_partition *p)
 {
-    yoke_context *context = space->context;
-    const int64_t nodes = space->num_nodes;
-    search s = {.g = g, .width = width_for(space->problem->mesh), .components = space->components, .left_bytes = most_bytes};
+    yoke_context *context = reach->context;
+    const int64_t nodes = reach->num_nodes;
+    search s = {.g = g, .width = width_for(reach->space->problem->mesh), .components = reach->components, .left_bytes = most_bytes};
     int32_t **arrays[] = {&p->begin, &p->node, &p->block, &p->place, &s.label, &s.seen, &s.distance};
     yoke_status status = YOKE_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !status; i++)
         status = yoke_allocate(context, nodes + 1, sizeof(int32_t), arrays[i]);
-    if (!status) find_blocks(&s, space->num_nodes, p);
+    if (!status) find_blocks(&s, reach, p);
     yoke_release(context, s.label);
     yoke_release(context, s.seen);
     yoke_release(context, s.distance);
     return status;
 }
 
-yoke_status multigrid_partition_create(const fem_space *space, double most_bytes, multigrid_partition *p)
+yoke_status multigrid_partition_create(const multigrid_reach *reach, double most_bytes, multigrid_partition *p)
 {
     graph g = {NULL, NULL};
     *p = (multigrid_partition){.num_blocks = 0};
-    yoke_status status = make_graph(space, &g);
-    if (!status) status = make_partition(space, &g, most_bytes, p);
-    yoke_release(space->context, g.start);
-    yoke_release(space->context, g.to);
+    yoke_status status = make_graph(reach, &g);
+    if (!status) status = make_partition(reach, &g, most_bytes, p);
+    yoke_release(reach->context, g.start);
+    yoke_release(reach->context, g.to);
     return status;
 }
 

@@ -27,6 +27,8 @@ static yoke_status make_whole(fem_multigrid *m, multigrid_gathered *g)
         shares[i] = cut[count] ? (int32_t)((int64_t)whole->num_elements * cut[i] / cut[count]) : whole->num_elements;
     options.cut = shares;
     options.direct_dofs = m->asked_direct_dofs;
+    options.keeper = m->gathered_keeper;
+    options.finer_levels = m->num_levels - 1;
     yoke_status status = yoke_allocate(m->context, (int64_t)whole->num_nodes * whole->components, sizeof(double), &g->values);
     if (!status) status = fem_multigrid_create(whole, g->gathering->constraints, &options, NULL, &g->whole);
     if (!status) g->work = fem_multigrid_get_work(g->whole);

@@ -19,6 +19,7 @@ typedef struct multigrid_level {
     fem_interpolation *to_finer;            /* from this level to the next finer one, until the decomposition is made; NULL on the finest */
     double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
     multigrid_blocks *blocks;               /* of strongly coupled nodes; NULL: the smoother has the node blocks of the decomposition */
+    double block_size[2];                   /* multigrid_blocks_size of all ranks */
     double *host;                           /* [dofs] beside blocks: the multigrid's, one for all levels */
 } multigrid_level;
 
@@ -39,9 +40,12 @@ struct fem_multigrid {
     fem_direct *direct;                          /* the last level's solver; NULL: coarse is */
     int direct_kept;                             /* nonzero: it is options.keeper's, and factored */
     fem_coarse *coarse;                          /* options.keeper's, where there is one */
-    double *coarse_b, *coarse_x;                 /* [dofs of the last level] beside coarse */
-    multigrid_gathered *gathered;                /* instead of both, on several ranks */
-    double *host;                                /* [dofs of the finest level] where it is stretched */
+    double *coarse_b, *coarse_x;                 /* [dofs of the last level] beside coarse; on several ranks coarse_x has owned ones */
+    fem_halo_messages *coarse_messages;          /* beside coarse on several ranks: what it finds, to all who have the nodes */
+    multigrid_gathered *gathered;                /* instead of all these, on several ranks */
+    fem_coarse_keeper *gathered_keeper;          /* options' own, for that; there options.keeper is NULL */
+    int64_t host_dofs;                           /* most dofs of a level, where it is stretched; or 0 */
+    double *host;                                /* [host_dofs] */
 };
 
 /*
@@ -50,11 +54,29 @@ struct fem_multigrid {
  */
 yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
 
+/* Whether the last level is to be solved by algebraic multigrid, by options.algebraic_dofs.  Collective. */
+int multigrid_is_algebraic(const fem_multigrid *multigrid);
+
 /*
  * The last level's solver: the one that is kept, where it fits; or the matrix is assembled and handed to coarse.h.  Errors: MEMORY,
  * NUMERIC.
  */
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
+
+/* The last level's matrix in block rows by nodes, while elements are added. */
+typedef struct multigrid_assembly {
+    const fem_space *space;
+    const int32_t *row; /* [num_nodes] of each node; NULL: its own number */
+    int64_t *row_start;
+    int32_t *column; /* nodes by their numbers over all ranks, in any order */
+    double *value;
+} multigrid_assembly;
+yoke_status multigrid_add_elements(const multigrid_level *last, multigrid_assembly *assembly);
+
+/* On several ranks: the last level's solver on all of them, algebraic multigrid.  Collective.  Errors: those of fem_coarse_create_on_ranks. */
+yoke_status multigrid_create_coarse_on_ranks(fem_multigrid *multigrid);
+/* x of the level = what it finds for b.  Collective; an error is known to all. */
+yoke_status multigrid_solve_on_ranks(fem_multigrid *multigrid, multigrid_level *level);
 
 /*
  * On several ranks: gathers the last level on rank 0, with a multigrid there.  Collective.  Errors: those of fem_multigrid_create and fem_gathering_create.

@@ -92,11 +92,19 @@ static int64_t dofs_of(const block *b) { return (int64_t)b->space->num_nodes * b
 
 /* ----------------------------------------------------------------------------------------------------- blocks */
 
+static void make_partition(const block *b, double most_bytes, multigrid_partition *p)
+{
+    multigrid_reach *reach;
+    assert_int_equal(multigrid_reach_create(b->space, b->constraints, NULL, &reach), YOKE_OK);
+    assert_int_equal(multigrid_partition_create(reach, most_bytes, p), YOKE_OK);
+    multigrid_reach_destroy(reach);
+}
+
 /* Nodes at the same place along `axes` (bit a) are one block, all of them, and no others. */
 static void assert_blocks(const block *b, int axes)
 {
     multigrid_partition p;
-    assert_int_equal(multigrid_partition_create(b->space, 1e9, &p), YOKE_OK);
+    make_partition(b, 1e9, &p);
     for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
     for (int32_t n = 0; n < b->space->num_nodes; n++) {
         for (int32_t m = 0; m < n; m++) {
@@ -136,7 +144,7 @@ static void cross_sections_of_needles_are_blocks(void **state)
 static int32_t count_blocks(const block *b, double most_bytes)
 {
     multigrid_partition p;
-    assert_int_equal(multigrid_partition_create(b->space, most_bytes, &p), YOKE_OK);
+    make_partition(b, most_bytes, &p);
     const int32_t count = p.num_blocks;
     for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
     multigrid_partition_release(b->context, &p);
@@ -185,7 +193,7 @@ static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint
     assert_int_equal(fem_decomposition_create(b->space, b->constraints, &options, &decomposition), YOKE_OK);
     assert_int_equal(fem_vector_create(decomposition, &u), YOKE_OK);
     assert_int_equal(fem_vector_create(decomposition, &au), YOKE_OK);
-    assert_int_equal(multigrid_partition_create(b->space, 1e9, &p), YOKE_OK);
+    make_partition(b, 1e9, &p);
     assert_int_equal(multigrid_blocks_create(b->space, b->constraints, &blocks), YOKE_OK);
     assert_true(multigrid_blocks_memory_bytes(blocks) > 0);
     for (int32_t k = 0; k < p.num_blocks; k += p.num_blocks / 20 + 1) {
