@@ -83,6 +83,11 @@ typedef struct openmp_operation {
  */
 yoke_status openmp_enter(const openmp_device *device, int *before);
 void openmp_leave(int before);
+/*
+ * Where a device of all cores has a thread for each of them, and these are not bound: puts each thread of the calling one's team on a core of its own, and frees
+ * it at once.  New threads begin where their maker is, and it takes the system some milliseconds to move them apart.
+ */
+void openmp_spread_team(const openmp_device *device);
 /* Frees the calling thread and those of its team from the cores that openmp_enter put them on. */
 void openmp_free_team(const openmp_device *device);
 /*

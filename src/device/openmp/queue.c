@@ -130,6 +130,7 @@ static void *work(void *argument)
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
     if (status != YOKE_OK) return NULL;
+    openmp_spread_team(device);
     for (int64_t index = 0; next_operation(queue, index); index++) {
         const openmp_operation *operation = &queue->ring[index % RING];
         do_operation(device, operation);

@@ -18,10 +18,16 @@ static _Thread_local struct {
 
 enum { FREE = 0, ON_NODES = -1 };
 
+/* The runtime, or the user by it, says where threads are to be. */
+static int is_left_to_runtime(void)
+{
+    return omp_get_proc_bind() != omp_proc_bind_false || getenv("OMP_PROC_BIND") != NULL || getenv("KMP_AFFINITY") != NULL;
+}
+
 int64_t openmp_nodes(yoke_context *context, int threads)
 {
     yoke_topology topology;
-    if (omp_get_proc_bind() != omp_proc_bind_false || getenv("OMP_PROC_BIND") != NULL || getenv("KMP_AFFINITY") != NULL) return 0;
+    if (is_left_to_runtime()) return 0;
     if (yoke_topology_get(context, &topology) != YOKE_OK || threads > topology.hardware_threads) return 0;
     const int64_t nodes = yoke_numa_nodes_of_threads(context, threads);
     return nodes > 1 ? nodes : 0;
@@ -57,6 +63,18 @@ static yoke_status put_team(yoke_context *context, int64_t team, int threads)
     here.team_place = team;
     here.team_threads = team != FREE ? threads : 0;
     return YOKE_OK;
+}
+
+void openmp_spread_team(const openmp_device *device)
+{
+    yoke_topology topology;
+    if (team_place(device) != FREE || device->threads < 2 || is_left_to_runtime()) return;
+    if (yoke_topology_get(device->context, &topology) != YOKE_OK || device->threads != topology.cores) return;
+#pragma omp parallel num_threads(device->threads)
+    {
+        /* Where the system refuses one of them it leaves the thread where it is. */
+        if (yoke_bind_thread(device->context, omp_get_thread_num()) == YOKE_OK) (void)yoke_unbind_thread(device->context);
+    }
 }
 
 yoke_status openmp_enter(const openmp_device *device, int *before)
