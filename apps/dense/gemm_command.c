@@ -68,7 +68,8 @@ static yoke_status check(const dense_work *w)
         return yoke_fail(w->context, YOKE_ERROR_INPUT,
                          "-n, -m, -k and --seed describe random matrices; .npy files have sizes of their own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrices: give -n N, or two files A.npy B.npy");
-    return app_option_choice(w->context, "partition", g->partition, partitions, &partition);
+    yoke_status status = app_option_choice(w->context, "partition", g->partition, partitions, &partition);
+    return status ? status : dense_npy_check_name(w->context, w->output);
 }
 
 static int64_t block_of(const dense_work *w)

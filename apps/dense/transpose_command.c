@@ -21,7 +21,7 @@ static yoke_status check(const dense_work *w)
     if (w->operands.count && (((w->n || w->m) && !raw) || w->seed_given))
         return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m and --seed describe a random matrix; a .npy file has a size of its own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrix: give -n N, or a file A.npy");
-    return YOKE_OK;
+    return dense_npy_check_name(w->context, w->output);
 }
 
 static int64_t block_of(const dense_work *w) { return w->block ? w->block : DENSE_TRANSPOSE_BLOCK; }

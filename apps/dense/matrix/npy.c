@@ -112,10 +112,19 @@ yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *n
     return keep(status, &opened, npy);
 }
 
-int dense_npy_is_raw(const char *path)
+static int ends_with(const char *path, const char *ending)
 {
-    const size_t length = strlen(path);
-    return length > 4 && (!strcmp(path + length - 4, ".raw") || !strcmp(path + length - 4, ".bin"));
+    const size_t length = strlen(path), of_ending = strlen(ending);
+    return length > of_ending && !strcmp(path + length - of_ending, ending);
+}
+
+int dense_npy_is_raw(const char *path) { return ends_with(path, ".raw") || ends_with(path, ".bin"); }
+
+yoke_status dense_npy_check_name(yoke_context *context, const char *path)
+{
+    if (!path || !strcmp(path, "-") || !strncmp(path, "/dev/", 5) || ends_with(path, ".npy") || dense_npy_is_raw(path)) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT,
+                     "--output %s: expected a name that ends with .npy (a file of NumPy), .raw or .bin (numbers only)", path);
 }
 
 yoke_status dense_npy_open_raw(yoke_context *context, const char *path, int64_t rows, int64_t columns, dense_precision precision,

@@ -30,6 +30,8 @@ typedef struct dense_npy {
 yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy);
 /* Whether a name ends with .raw or .bin: such a file has the numbers only, by rows (C order), little-endian. */
 int dense_npy_is_raw(const char *path);
+/* Whether the name of a file that is to be written says its format: .npy, .raw or .bin.  NULL, - and devices are good.  Errors: INPUT. */
+yoke_status dense_npy_check_name(yoke_context *context, const char *path);
 /*
  * Opens a raw file with these sizes, each 1 .. DENSE_MAX_SIDE.  Where its length is known it must be that of so many numbers.
  * Errors: INPUT (not there; shorter or longer).

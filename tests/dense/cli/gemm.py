@@ -254,6 +254,14 @@ def test_the_product_on_standard_output_has_it_for_itself():
     assert len(read_npy("c.npy")[0]) == 3 and b"GFLOP/s" in done.stderr
 
 
+def test_names_of_files_to_write_say_their_format():
+    for name in ("c.txt", "c", "c.csv", ".npy", "c.NPY"):
+        for operation in ("gemm", "transpose"):
+            done = subprocess.run([PROGRAM, "dense", operation, "-n", "3", "--output", name, "--store", "none", "--devices", "openmp"], capture_output=True, timeout=500, check=False, text=True)
+            assert done.returncode == 2 and all(part in done.stderr for part in (f"--output {name}", ".npy", ".raw", ".bin")), (done.returncode, done.stderr)
+            assert not os.path.exists(name)
+
+
 def test_a_device_on_the_cores_of_the_hosts_rests_unless_it_has_a_share():
     listed = json.loads(subprocess.run([PROGRAM, "info", "--json", "-"], capture_output=True, check=True, timeout=500).stdout)
     usable = [d["name"] for d in listed["devices"] if d["name"].startswith("opencl:") and d["usable"] and d["class"] == "cpu"]
