@@ -159,6 +159,8 @@ static yoke_status run_frame(work *w, int64_t frame)
     w->result.read_s = yoke_clock_s() - w->begin_s;
     if (!status) status = app_interrupt_check(w->context);
     if (!status) w->result.particles = w->particles->count;
+    if (!status && w->reader && w->particles->count == 0)
+        yoke_log(w->context, YOKE_LOG_WARNING, "%s: no particles; their energy is 0", w->result.input);
     if (!status && w->save) status = fmm_writer_add(w->save, w->particles, NULL);
     if (!status && frame == w->last) status = commit(&w->save);
     if (status || !computes(w->line)) return status;

@@ -336,6 +336,14 @@ def test_huge_and_tiny_numbers_are_answered():
     assert "warning: the total energy is larger than the largest double" in done.stderr
 
 
+def test_a_file_without_particles_is_answered_and_warned_of():
+    for name, text in {"a.txt": "", "b.csv": "x,y,z,q\n", "c.xyz": "0\n\n"}.items():
+        pathlib.Path(name).write_text(text, encoding="utf-8")
+        done = run(name, "--direct", "--output", "out.txt")
+        assert "total energy 0\n" in done.stdout and f"warning: {name}: no particles" in done.stderr, done
+        assert rows("out.txt") == []
+
+
 def test_files_of_every_kind_go_round():
     kinds = ["txt", "csv", "xyz", "dat", "xyzq"]
     probe = subprocess.run([PROGRAM, "fmm", "--generate", "grid", "--particles", "2", "--save", "probe.h5"], capture_output=True, check=False)
