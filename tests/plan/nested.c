@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/failing.h"
+#include "plan/partition/nested.h"
 #include "yoke/plan.h"
 
 enum { MAX_NODES = 40, MAX_DEVICES = 4 };
@@ -572,6 +573,44 @@ static void no_failing_allocation_is_missed(void **state)
     assert_int_equal(memory.outstanding, 0);
 }
 
+/* Nodes with other speeds, two rectangles each, of about as many blocks.  beyond: what all blocks behind the first rectangle's cost besides, as where memory is full. */
+static void measure_sides(nested_model *models, int64_t count, double side_s, double beyond)
+{
+    uint64_t state = 7;
+    for (int64_t i = 0; i < count; i++) {
+        const double per_block = 1e-3 * (1 + 9 * random_part(&state)), rows[] = {20 + (double)i, 40 + (double)i}, first = rows[0] * 30;
+        models[i] = (nested_model){.count = 0};
+        for (int64_t k = 0; k < 2; k++) {
+            const double columns = k == 0 ? 30 : floor(first * 1.05 / rows[1]), blocks = rows[k] * columns;
+            const double seconds =
+                per_block * blocks + side_s * (rows[k] + columns) + beyond * fmax(0, blocks - first) * random_part(&state);
+            nested_model_add(&models[i], blocks, seconds, nested_longer(rows[k], columns), k + 1, false);
+        }
+    }
+    nested_find_sides(count, models);
+}
+
+static void what_sides_cost_is_found_where_nodes_agree(void **state)
+{
+    (void)state;
+    enum { NODES = 12 };
+    static nested_model models[NODES];
+    measure_sides(models, NODES, 2e-3, 0);
+    for (int i = 0; i < NODES; i++) {
+        assert_true(fabs(models[i].side_s / 2e-3 - 1) < 1e-9);
+        for (int64_t k = 0; k < models[i].count; k++) {
+            const nested_point *p = &models[i].points[k];
+            assert_true(fabs(p->seconds + 2e-3 * p->longer - p->measured_s) < 1e-12);
+        }
+    }
+    measure_sides(models, NODES, 0, 0);
+    assert_true(fabs(models[0].side_s) < 1e-12);
+    measure_sides(models, 3, 2e-3, 0); /* too few */
+    assert_true(models[0].side_s == 0);
+    measure_sides(models, NODES, 2e-3, 1);
+    assert_true(models[0].side_s == 0 && models[0].points[0].seconds == models[0].points[0].measured_s);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(constant_speeds_are_shared_in_proportion),
     cmocka_unit_test(models_find_the_balance_behind_memory_limits_where_constants_do_not),
@@ -586,6 +625,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fastest_device_gets_a_block_that_cannot_be_split),
     cmocka_unit_test(who_is_too_slow_gets_nothing),
     cmocka_unit_test(partitions_do_not_depend_on_the_order_of_nodes),
+    cmocka_unit_test(what_sides_cost_is_found_where_nodes_agree),
     cmocka_unit_test(errors_of_the_kernel_are_handed_on),
     cmocka_unit_test(seconds_that_are_none_are_refused),
     cmocka_unit_test(what_is_outside_the_contract_is_refused),

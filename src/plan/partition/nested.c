@@ -163,10 +163,10 @@ static yoke_status measure_one_block(inpa *all)
     for (int64_t i = 0, k = 0; i < all->num_nodes; i++) {
         double least = INFINITY;
         for (int64_t j = 0; j < all->nodes[i].devices; j++, k++) {
-            nested_model_add(&all->nodes[i].models[j], 1, all->seconds[k], 0, constant);
+            nested_model_add(&all->nodes[i].models[j], 1, all->seconds[k], 0, 0, constant);
             least = fmin(least, all->seconds[k]);
         }
-        nested_model_add(&all->models[i], 1, least, 0, constant);
+        nested_model_add(&all->models[i], 1, least, 0, 0, constant);
     }
     return YOKE_OK;
 }
@@ -230,8 +230,11 @@ static yoke_status take_round(inpa *all, int64_t round, bool *done)
         all->node_s[i] = all->nodes[i].best_s;
         working = working && all->blocks[i] > 0;
         if (all->blocks[i] > 0)
-            nested_model_add(&all->models[i], (double)all->blocks[i], all->node_s[i], round, strategy != YOKE_NESTED_FPM);
+            nested_model_add(&all->models[i], (double)all->blocks[i], all->node_s[i],
+                             nested_longer((double)all->rectangles[i].rows, (double)all->rectangles[i].columns), round,
+                             strategy != YOKE_NESTED_FPM);
     }
+    if (strategy == YOKE_NESTED_FPM) nested_find_sides(all->num_nodes, all->models);
     double longest, imbalance = nested_imbalance(all->num_nodes, all->blocks, all->node_s, &longest);
     bool balanced = imbalance <= all->settings.node_tolerance;
     *done = (balanced && working) || strategy == YOKE_NESTED_HOMOGENEOUS || (strategy == YOKE_NESTED_SINGLE_CPM && round == 2) ||

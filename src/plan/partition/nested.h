@@ -17,18 +17,34 @@ enum { NESTED_MAX_POINTS = YOKE_CURVE_MAX_KNOTS / 2 };
  * point comes near from one side only; with linear seconds it asks for too little.  So the mean of both is taken halfway, and lines from there.
  * A constant model (CPM) is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
  */
+typedef struct nested_point {
+    double blocks, seconds; /* of a square of so many blocks: measured less what the rectangle's longer sides cost */
+    double measured_s;
+    double longer; /* half of the rectangle's perimeter less that of a square, in blocks */
+    int64_t round; /* of the node partition in which it was measured */
+} nested_point;
+
 typedef struct nested_model {
     int64_t count;
-    double points[NESTED_MAX_POINTS][2];
-    int64_t rounds[NESTED_MAX_POINTS]; /* of the node partition in which each was measured */
-    yoke_curve curve;                  /* made of them */
+    nested_point points[NESTED_MAX_POINTS]; /* ascending */
+    double side_s;                          /* seconds that a block of half a perimeter costs, as messages that go along it; 0: nothing */
+    yoke_curve curve;                       /* made of them: seconds of squares */
 } nested_model;
 
 /*
  * Adds a point.  Those of earlier rounds that contradict it, with as many blocks or with more in less time, are dropped: then the rectangle had
  * another shape, or the node another partition.  Where there is no room left the oldest goes.
  */
-void nested_model_add(nested_model *model, double blocks, double seconds, int64_t round, bool constant);
+void nested_model_add(nested_model *model, double blocks, double seconds, double longer, int64_t round, bool constant);
+
+/* Half the perimeter of a rectangle of these blocks less that of a square with as many. */
+double nested_longer(double rows, double columns);
+
+/*
+ * What a block of half a perimeter costs, by all nodes that were measured with two rectangles of about as many blocks: where seconds are v m n + c (m + n), s / (m n) differ as
+ * (m + n) / (m n) do.  The median of c, with the differences as weights, as some nodes have another v when their memory is full.  All models take it, or 0 where estimates do not agree.
+ */
+void nested_find_sides(int64_t count, nested_model *models);
 
 /*
  * FPM-PA (Clarke, sect. 1.3): shares with the sum n of units of so many blocks each.  Seconds are bisected until the models' blocks within them are
@@ -46,7 +62,7 @@ double nested_imbalance(int64_t count, const int64_t *units, const double *secon
 bool nested_tried(int64_t count, int64_t length, const int64_t *rows, const int64_t *row);
 
 /*
- * Rectangles for areas (in blocks), as those of yoke_plan_columns, but of whole blocks such that the models' seconds of nodes are within tolerance / 2 of each other, or as
+ * Rectangles for areas (in blocks), as those of yoke_plan_columns, but of whole blocks such that the models' seconds of nodes, with those of their sides, are within tolerance / 2 of each other, or as
  * near as can be found, where yoke_plan_columns's are not.  models [count]: NULL: nothing is known.  Errors: those of yoke_plan_columns.
  */
 yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const double *areas, int64_t rows,

@@ -26,7 +26,8 @@ enum {
 typedef struct node {
     double area;
     int64_t index;
-    double least, most; /* blocks with which it takes s to (1 + r) s */
+    double least, most;  /* blocks of a square with which it takes s to (1 + r) s */
+    double roots, fewer; /* 2 sqrt(least); blocks less for each block of half a perimeter that is longer than that */
 } node;
 
 /* The last column of the cheapest way to a state. */
@@ -51,17 +52,19 @@ static int ascending(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static double seconds_of(const search *all, const node *n, double blocks)
+/* Of a square, and what longer sides cost. */
+static double seconds_of(const search *all, const node *n, double blocks, double longer)
 {
-    return yoke_curve_seconds(&all->models[n->index].curve, blocks);
+    const nested_model *model = &all->models[n->index];
+    return yoke_curve_seconds(&model->curve, blocks) + model->side_s * longer;
 }
 
 /* Rows that a node may have in a column of this width. */
 static void rows_of(const node *n, int64_t width, int64_t *low, int64_t *high)
 {
-    const double w = (double)width, least = ceil(n->least / w * (1 - 1e-12));
+    const double w = (double)width, fewer = n->fewer * (n->least / w + w - n->roots), least = ceil((n->least - fewer) / w * (1 - 1e-12));
     *low = least > 1 ? (int64_t)least : 1;
-    *high = (int64_t)(n->most / w * (1 + 1e-12));
+    *high = (int64_t)((n->most - fewer) / w * (1 + 1e-12));
 }
 
 static bool fits(const search *all, int64_t first, int64_t end, int64_t width)
@@ -105,6 +108,8 @@ static bool find(search *all, double s, double r)
         node *n = &all->nodes[i];
         n->least = yoke_curve_units(&all->models[n->index].curve, s, NULL);
         n->most = yoke_curve_units(&all->models[n->index].curve, s * (1 + r), NULL);
+        n->roots = 2 * sqrt(n->least);
+        n->fewer = all->models[n->index].side_s * (n->most - n->least) / (r * s);
     }
     for (int64_t k = 0; k < (all->count + 1) * STATES; k++) all->steps[k].half_perimeter = INFINITY;
     all->steps[OFFSETS].half_perimeter = 0;
@@ -156,7 +161,8 @@ static double imbalance(const search *all, const yoke_rectangle *rectangles)
     double longest = 0, shortest = INFINITY;
     for (int64_t i = 0; i < all->count; i++) {
         const yoke_rectangle *r = &rectangles[all->nodes[i].index];
-        const double seconds = seconds_of(all, &all->nodes[i], (double)r->rows * (double)r->columns);
+        const double seconds =
+            seconds_of(all, &all->nodes[i], (double)r->rows * (double)r->columns, nested_longer((double)r->rows, (double)r->columns));
         longest = fmax(longest, seconds);
         shortest = fmin(shortest, seconds);
     }
@@ -180,7 +186,7 @@ static void improve(search *all, double tolerance, yoke_rectangle *rectangles)
 {
     double seconds = 0, high = imbalance(all, rectangles), low = tolerance / 2;
     if (high <= low) return;
-    for (int64_t i = 0; i < all->count; i++) seconds = fmax(seconds, seconds_of(all, &all->nodes[i], all->nodes[i].area));
+    for (int64_t i = 0; i < all->count; i++) seconds = fmax(seconds, seconds_of(all, &all->nodes[i], all->nodes[i].area, 0));
     if (try_all(all, seconds, low, rectangles)) return;
     for (int k = 0; k < HALVINGS; k++) {
         const double middle = (low + high) / 2;

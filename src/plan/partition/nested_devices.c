@@ -32,7 +32,7 @@ static void learn(nested_node *node, const nested_settings *settings, const doub
 {
     for (int64_t i = 0; i < node->devices; i++)
         if (node->columns[i] > 0)
-            nested_model_add(&node->models[i], (double)node->rows * (double)node->columns[i], seconds[i], round,
+            nested_model_add(&node->models[i], (double)node->rows * (double)node->columns[i], seconds[i], 0, round,
                              settings->strategy != YOKE_NESTED_FPM);
     node->placed = true;
 }

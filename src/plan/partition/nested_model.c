@@ -1,21 +1,22 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/partition/nested.h"
 
 static void drop(nested_model *model, int64_t k)
 {
-    size_t behind = (size_t)(--model->count - k);
-    memmove(model->points[k], model->points[k + 1], behind * sizeof model->points[0]);
-    memmove(&model->rounds[k], &model->rounds[k + 1], behind * sizeof model->rounds[0]);
+    const size_t behind = (size_t)(--model->count - k);
+    memmove(&model->points[k], &model->points[k + 1], behind * sizeof model->points[0]);
 }
 
-static void drop_contradictions(nested_model *model, double blocks, double seconds, int64_t round)
+static void drop_contradictions(nested_model *model, const nested_point *added)
 {
     for (int64_t k = model->count - 1; k >= 0; k--) {
-        double *point = model->points[k];
-        bool against = (point[0] < blocks && point[1] >= seconds) || (point[0] > blocks && point[1] <= seconds);
-        if (point[0] == blocks || (against && model->rounds[k] < round)) drop(model, k);
+        const nested_point *point = &model->points[k];
+        const bool against = (point->blocks < added->blocks && point->seconds >= added->seconds) ||
+                             (point->blocks > added->blocks && point->seconds <= added->seconds);
+        if (point->blocks == added->blocks || (against && point->round < added->round)) drop(model, k);
     }
 }
 
@@ -37,10 +38,10 @@ static void add_knot(yoke_curve *curve, double blocks, double seconds)
 static void add_middle(nested_model *model, int64_t k)
 {
     enum { TWICE = 2 };
-    const double *here = model->points[k], *next = model->points[k + 1];
-    const double blocks = (here[0] + next[0]) / 2, line = (here[1] + next[1]) / 2;
-    const double by_speed = blocks / ((here[0] / here[1] + next[0] / next[1]) / 2);
-    const bool again = model->rounds[k] - model->rounds[k + 1] >= TWICE;
+    const nested_point *here = &model->points[k], *next = &model->points[k + 1];
+    const double blocks = (here->blocks + next->blocks) / 2, line = (here->seconds + next->seconds) / 2;
+    const double by_speed = blocks / ((here->blocks / here->seconds + next->blocks / next->seconds) / 2);
+    const bool again = here->round - next->round >= TWICE;
     if (by_speed < line) add_knot(&model->curve, blocks, again ? by_speed : (line + by_speed) / 2);
 }
 
@@ -49,7 +50,8 @@ static double slope_beyond(const nested_model *model, double blocks, double seco
 {
     double slope = seconds / blocks;
     for (int64_t k = model->count - 1; k >= 0; k--)
-        if (model->points[k][0] < apart * blocks) return fmax(slope, (seconds - model->points[k][1]) / (blocks - model->points[k][0]));
+        if (model->points[k].blocks < apart * blocks)
+            return fmax(slope, (seconds - model->points[k].seconds) / (blocks - model->points[k].blocks));
     return slope;
 }
 
@@ -58,31 +60,92 @@ static void draw(nested_model *model)
     yoke_curve *curve = &model->curve;
     *curve = (yoke_curve){.most = INFINITY};
     for (int64_t k = 0; k < model->count; k++) {
-        add_knot(curve, model->points[k][0], model->points[k][1]);
+        add_knot(curve, model->points[k].blocks, model->points[k].seconds);
         if (k + 1 < model->count) add_middle(model, k);
     }
     curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1]);
 }
 
-void nested_model_add(nested_model *model, double blocks, double seconds, int64_t round, bool constant)
+double nested_longer(double rows, double columns) { return rows + columns - 2 * sqrt(rows * columns); }
+
+/* No more than half of it are sides. */
+static double of_square(const nested_model *model, const nested_point *point)
 {
+    return fmax(point->measured_s - model->side_s * point->longer, point->measured_s / 2);
+}
+
+void nested_model_add(nested_model *model, double blocks, double seconds, double longer, int64_t round, bool constant)
+{
+    nested_point added = {.blocks = blocks, .measured_s = seconds, .longer = longer, .round = round};
+    added.seconds = of_square(model, &added);
     if (constant) model->count = 0;
-    drop_contradictions(model, blocks, seconds, round);
+    drop_contradictions(model, &added);
     if (model->count == NESTED_MAX_POINTS) {
         int64_t oldest = 0;
         for (int64_t k = 1; k < model->count; k++)
-            if (model->rounds[k] < model->rounds[oldest]) oldest = k;
+            if (model->points[k].round < model->points[oldest].round) oldest = k;
         drop(model, oldest);
     }
     int64_t k = model->count++;
-    for (; k > 0 && model->points[k - 1][0] > blocks; k--) {
-        memcpy(model->points[k], model->points[k - 1], sizeof model->points[0]);
-        model->rounds[k] = model->rounds[k - 1];
-    }
-    model->points[k][0] = blocks;
-    model->points[k][1] = seconds;
-    model->rounds[k] = round;
+    for (; k > 0 && model->points[k - 1].blocks > blocks; k--) model->points[k] = model->points[k - 1];
+    model->points[k] = added;
     draw(model);
+}
+
+/* -------------------------------------------------------------------------------------------------- sides */
+
+typedef struct estimate {
+    double side_s, weight;
+} estimate;
+
+static int ascending(const void *left, const void *right)
+{
+    const estimate *a = left, *b = right;
+    return a->side_s < b->side_s ? -1 : a->side_s > b->side_s;
+}
+
+/* By two points of a model with about as many blocks.  Weight 0: they tell nothing. */
+static estimate compare(const nested_point *a, const nested_point *b)
+{
+    static const double alike = 0.15;
+    const double of_a = a->longer + 2 * sqrt(a->blocks), of_b = b->longer + 2 * sqrt(b->blocks);
+    const double sides = of_a / a->blocks - of_b / b->blocks, seconds = a->measured_s / a->blocks - b->measured_s / b->blocks;
+    if (fabs(a->blocks - b->blocks) > alike * a->blocks || sides == 0) return (estimate){0, 0};
+    return (estimate){seconds / sides, fabs(sides) * a->blocks / a->measured_s};
+}
+
+/* The smallest value below which so much of the weight lies. */
+static double quantile(const estimate *list, int64_t count, double weight)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        if ((sum += list[i].weight) >= weight) return list[i].side_s;
+    return list[count - 1].side_s;
+}
+
+void nested_find_sides(int64_t count, nested_model *models)
+{
+    enum { MOST = 1024, FEWEST = 4 };
+    static const double agreement = 0.5; /* of the quartiles, to the median */
+    estimate list[MOST];
+    int64_t found = 0;
+    double all = 0, side_s = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k + 1 < models[i].count && found < MOST; k++) {
+            list[found] = compare(&models[i].points[k], &models[i].points[k + 1]);
+            all += list[found].weight;
+            found += list[found].weight > 0;
+        }
+    if (found >= FEWEST) {
+        qsort(list, (size_t)found, sizeof *list, ascending);
+        const double median = quantile(list, found, all / 2);
+        if (quantile(list, found, 0.75 * all) - quantile(list, found, all / 4) < agreement * median) side_s = median;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        models[i].side_s = side_s;
+        for (int64_t k = 0; k < models[i].count; k++) models[i].points[k].seconds = of_square(&models[i], &models[i].points[k]);
+        if (models[i].count > 0) draw(&models[i]);
+    }
 }
 
 /* Whole units within some seconds, at most n. */
