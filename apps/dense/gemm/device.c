@@ -184,8 +184,8 @@ static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d,
     }
     if (*rows >= 1) return YOKE_OK;
     return yoke_fail(g->context, YOKE_ERROR_DEVICE_MEMORY,
-                     "%s: a row of A and C and one of B need %lld bytes, and its limit is %lld: raise the limit, or leave the device out",
-                     yoke_device_info_get(d->device)->name, (long long)(of_row + buffers * of_b), (long long)d->budget);
+                     "a row of A and C and one of B need %lld bytes, and its limit is %lld: raise the limit, or leave the device out",
+                     (long long)(of_row + buffers * of_b), (long long)d->budget);
 }
 
 void dense_gemm_device_renew(dense_gemm_state *g, int number)
