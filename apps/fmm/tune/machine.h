@@ -64,7 +64,7 @@ typedef struct fmm_machine {
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine);
 
 /*
- * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 to 5 s in all.  The run's store keeps it when
+ * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, about 10 s in all on two cores.  The run's store keeps it when
  * the run is saved.  A run without meters: powers are not measured.
  * Errors: those of yoke_run_calibrate, of the trial and of progress, UNAVAILABLE (a counter that cannot be read), MEMORY.
  */
