@@ -13,26 +13,29 @@
 #include "tune/bench_parts.h"
 
 /*
- * A cube whose leaves all have the same number of particles, or its lowest layers of leaves; or each third leaf in each direction, which have no others
- * around them.
+ * A cube whose leaves have so many particles each, or its lowest layers of leaves; or each third leaf in each direction, which have no others around them.
+ * Where leaves vary `each` is the mean.
  */
 typedef struct cube {
-    int depth, each, layers, lone;
+    int depth, each, layers, lone, varies;
 } cube;
 
-/* Of so many particles, where there is room for them, that they do not stay in a core's cache, as in real runs. */
+/*
+ * Of so many particles, where there is room for them, that they do not stay in a core's cache, as in real runs.  Leaves of different sizes, which a processor
+ * does not foresee, take a sixth longer where they have 8 particles.
+ */
 static cube near_cube(int each)
 {
     enum { PARTICLES = 1 << 17, FEWEST_LAYERS = 8 };
-    cube of = {5, each, 32, 0};
+    cube of = {5, each, 32, 0, 1};
     of.layers = (PARTICLES / each) >> 10;
     if (of.layers >= FEWEST_LAYERS) {
         of.layers = of.layers < 32 ? of.layers : 32;
         return of;
     }
     of.layers = (PARTICLES / each) >> 8;
-    if (of.layers >= FEWEST_LAYERS) return (cube){4, each, of.layers < 16 ? of.layers : 16, 0};
-    return (cube){3, each, 8, 0};
+    if (of.layers >= FEWEST_LAYERS) return (cube){4, each, of.layers < 16 ? of.layers : 16, 0, 1};
+    return (cube){3, each, 8, 0, 1};
 }
 
 /*
@@ -43,7 +46,7 @@ static cube family_cube(int order)
 {
     enum { LOW_ORDER = 6 };
     const int depth = order <= LOW_ORDER ? 5 : 4;
-    return (cube){depth, 1, 1 << depth, 0};
+    return (cube){depth, 1, 1 << depth, 0, 0};
 }
 
 /* Trees have the same number of particles, as many as real ones. */
@@ -51,7 +54,7 @@ static cube tree_cube(int each)
 {
     enum { PARTICLES = 1 << 18, WIDE = 32 };
     const int layers = PARTICLES / (WIDE * WIDE * each);
-    return (cube){5, each, layers < 1 ? 1 : layers > WIDE ? WIDE : layers, 0};
+    return (cube){5, each, layers < 1 ? 1 : layers > WIDE ? WIDE : layers, 0, 0};
 }
 
 static cube cube_of(fmm_operation operation, int size)
@@ -59,8 +62,8 @@ static cube cube_of(fmm_operation operation, int size)
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_NEAR) return near_cube(size);
-    if (operation == FMM_LONE) return (cube){6, size, 22, 1};
-    return (cube){4, 1, 16, 0};
+    if (operation == FMM_LONE) return (cube){6, size, 22, 1, 0};
+    return (cube){4, 1, 16, 0, 0};
 }
 
 enum { MEMORY_UNITS = 48 }; /* more than what the allocator keeps for itself when it is given back */
@@ -161,13 +164,25 @@ static double part(int64_t i, double step)
     return at - (double)(int64_t)at;
 }
 
+/*
+ * The leaf of particle i.  Of two leaves that follow one another the first has more than the mean where the second has less: by 0.8 of its root, as where
+ * particles are anywhere.
+ */
+static int64_t leaf_of(cube of, int64_t i)
+{
+    if (!of.varies) return i / of.each;
+    const int64_t pair = i / (2 * of.each), range = llround(1.6 * sqrt(of.each)), most = range < of.each ? range : of.each - 1;
+    const int64_t more = (int64_t)(part(pair * pair, 0.6180339887498949) * (double)(most + 1));
+    return 2 * pair + (i % (2 * of.each) >= of.each + (pair & 1 ? more : -more));
+}
+
 /* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
 static void place(fmm_particles *p, cube of)
 {
     const int64_t leaves = along(of), apart = of.lone ? 3 : 1;
     const double side = ldexp(1, of.depth);
     for (int64_t i = 0; i < p->count; i++) {
-        const int64_t leaf = i / of.each;
+        const int64_t leaf = leaf_of(of, i);
         p->x[i] = ((double)(leaf % leaves * apart) + part(i, 0.8191725133961645)) / side;
         p->y[i] = ((double)(leaf / leaves % leaves * apart) + part(i, 0.6710436067037893)) / side;
         p->z[i] = ((double)(leaf / leaves / leaves * apart) + part(i, 0.5497004779019703)) / side;
@@ -181,7 +196,7 @@ static void place(fmm_particles *p, cube of)
 static yoke_status have_cube(fmm_bench *bench, cube of)
 {
     if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each && bench->made.lone == of.lone &&
-        bench->made.layers == of.layers)
+        bench->made.layers == of.layers && bench->made.varies == of.varies)
         return YOKE_OK;
     forget_cube(bench);
     yoke_status status = fmm_particles_create(bench->context, of.each * leaves_of(of), &bench->particles);
@@ -205,7 +220,7 @@ static yoke_status have_method(fmm_bench *bench)
 
 yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *of)
 {
-    yoke_status status = have_cube(bench, (cube){depth, each, 1 << depth, 0});
+    yoke_status status = have_cube(bench, (cube){depth, each, 1 << depth, 0, 0});
     if (!status) status = have_method(bench);
     if (!status) *of = (fmm_bench_cube){bench->method, bench->particles, bench->field};
     return status;
