@@ -284,10 +284,22 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
     return status;
 }
 
+/* Few particles need no powers; what is wrong with these is told all the same. */
+static yoke_status check_declared(yoke_context *context, const char *declared)
+{
+    const yoke_meter_options options = {.select = "declared", .declared = declared, .probe_s = -1};
+    yoke_meters *meters = NULL;
+    if (!declared) return YOKE_OK;
+    yoke_status status = yoke_meters_open(context, &options, &meters);
+    if (!status) yoke_meters_close(meters);
+    return status;
+}
+
 static yoke_status check_files(yoke_context *context, const fmm_command *line)
 {
     app_plot_place place;
-    yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
+    yoke_status status = check_declared(context, line->declared);
+    if (!status && line->plot) status = app_plot_split(context, line->plot, &place);
     if (!status) status = app_file_check(context, line->plot);
     if (!status && line->solve.store && *line->solve.store) status = app_file_check(context, line->solve.store);
     return status ? status : check_results(context, line);

@@ -135,6 +135,9 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     show_times(terminal, r);
     yoke_status status = f->parts ? show_devices(terminal, context, f) : YOKE_OK;
     if (!status && f->parts && line->explain) status = explain_devices(terminal, context, devices);
+    if (!status && !f->tuned && line->solve.predict)
+        app_print(terminal, "fewer than %d particles: nothing is measured or predicted for them, and no tree is chosen\n",
+                  FMM_FEW_PARTICLES);
     return status || !f->tuned ? status : show_choice(terminal, context, line, r);
 }
 

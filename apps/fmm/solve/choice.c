@@ -259,7 +259,7 @@ static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_r
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew)
 {
     const bool few = particles->count < FMM_FEW_PARTICLES;
-    if (!s->options.predict && (tree_is_given(s) || few)) {
+    if (few || (!s->options.predict && tree_is_given(s))) {
         s->chosen = false;
         return take_tree(s, particles);
     }

@@ -39,7 +39,7 @@ typedef struct fmm_solver_options {
     int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
     int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
     bool gradient;
-    bool predict;                 /* also where the tree is given */
+    bool predict;                 /* also where the tree is given; never of few particles (tune/tune.h) */
     bool measure_all;             /* the other sensible trees are run too */
     bool by_operations;           /* as in fmm_tune_options */
     yoke_objective objective;     /* of the chosen tree */
@@ -79,7 +79,7 @@ typedef struct fmm_solution {
     bool chose, built;    /* in this call: a tree was chosen; one was built */
     fmm_reason tree_because, order_because;
     double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
-    const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, and nothing was predicted */
+    const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, or particles are few, and nothing was predicted */
     double requested_error;
     fmm_quantity of;                             /* what the request is of */
     double predicted_potential, predicted_force; /* errors of the order that was chosen, when it was */
