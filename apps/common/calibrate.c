@@ -126,7 +126,7 @@ static yoke_status progress(void *user, int64_t device, const char *what)
 static yoke_status open_run(calibration *c, const command_line *line)
 {
     yoke_run_options options = {.devices = line->devices,
-                                .store = app_option_store(line->store, ""),
+                                .store = c->store,
                                 .sysroot = line->sysroot,
                                 .declared = line->declared,
                                 .keep_frequencies = line->keep_frequencies,
@@ -212,10 +212,18 @@ static yoke_status measure(calibration *c)
     return status ? status : yoke_run_devices(c->run, &c->devices, &c->num_devices);
 }
 
-static yoke_status save(const calibration *c, const command_line *line)
+yoke_status app_calibrate_try_store(yoke_run *run, const char **store)
+{
+    yoke_status status = *store && !**store ? yoke_run_save(run, NULL) : YOKE_OK;
+    if (status != YOKE_ERROR_ARGUMENT) return status;
+    *store = NULL;
+    return YOKE_OK;
+}
+
+static yoke_status save(const calibration *c)
 {
     const char *path = NULL;
-    if (!app_option_store(line->store, "")) return YOKE_OK;
+    if (!c->store) return YOKE_OK;
     yoke_status status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
@@ -241,13 +249,15 @@ static yoke_status work(calibration *c, const app_calibrate_front *front, const 
 {
     yoke_status status = check(c->context, front, line, c);
     if (!status) status = app_interrupt_catch(c->context);
+    c->store = app_option_store(line->store, "");
     if (!status) status = open_run(c, line);
+    if (!status) status = app_calibrate_try_store(c->run, &c->store);
     if (!status) status = measure(c);
     if (status) return explain_loss(c, status);
     if (!is_metered(c)) app_print(c->terminal, "energy: not metered here (`yoke info` says why, and what to do)\n");
     if (!isnan(c->trial.difference)) app_print(c->terminal, "results agree with a reference to %.2g\n", c->trial.difference);
     app_calibrate_say(c);
-    status = save(c, line);
+    status = save(c);
     if (!status && line->model) status = app_calibrate_write_model(c, line->model);
     if (!status && line->json) status = app_calibrate_write_record(c, argc, argv, line->json);
     if (!status) app_print(c->terminal, "measured in %.0f s\n", yoke_clock_s() - c->begin_s);

@@ -65,6 +65,12 @@ enum { APP_CALIBRATE_OPTIONS = 16 };
  */
 yoke_status app_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv, const app_calibrate_front *front);
 
+/*
+ * Before measurements: whether the run's store, if it is this machine's (*store is ""), can be written.  *store becomes NULL where there is no place for that of this machine, of
+ * which the run has warned.  Errors: those of yoke_run_save.
+ */
+yoke_status app_calibrate_try_store(yoke_run *run, const char **store);
+
 /* The other program that has the kernel for which these words ask (--kernel NAME), or NULL. */
 const char *app_calibrate_program(const app_calibrate_front *front, int argc, char **argv);
 

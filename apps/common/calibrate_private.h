@@ -21,7 +21,8 @@ typedef struct calibration {
     yoke_context *context;
     app_terminal *terminal;
     const app_calibrate_kernel *kernel;
-    double budget_s; /* how long all may take */
+    const char *store; /* as in yoke_run_options */
+    double budget_s;   /* how long all may take */
     double begin_s;
     yoke_run *run;
     const yoke_run_device *devices; /* borrowed from run */

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "common/calibrate.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
@@ -17,7 +18,7 @@ typedef struct command_line {
 typedef struct calibration {
     yoke_context *context;
     app_terminal *terminal;
-    const command_line *line;
+    command_line *line;
     yoke_run *run;
     fmm_machine machine[2]; /* without gradients, and with them */
 } calibration;
@@ -84,6 +85,7 @@ static yoke_status measure(calibration *c)
         const yoke_run_options plain = {.devices = "openmp", .store = c->line->store, .keep_frequencies = 1, .no_meters = 1};
         yoke_run *run = NULL;
         status = yoke_run_create(c->context, &plain, &run);
+        if (!status) status = app_calibrate_try_store(run, &c->line->store);
         if (!status) status = fmm_machine_measure(c->context, run, 0, &options, &c->machine[gradient]);
         if (!status && c->line->store) status = yoke_run_save(run, NULL);
         yoke_run_destroy(run);

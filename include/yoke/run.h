@@ -60,7 +60,8 @@ typedef struct yoke_run_options {
     const double *share;        /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
     yoke_balance_policy policy; /* of the balancer, where it decides (least time, one phase) */
     int64_t rounds;             /* likely in all; 0: not known */
-    const char *store;          /* file of the history of measurements; "": this machine's (docs/reference/store.md); NULL: none */
+    const char
+        *store; /* file of the history of measurements; "": this machine's (docs/reference/store.md), if there is a place; NULL: none */
     const char *machine;  /* text that names the machine in the store; entries of another are not used; NULL: this machine's fingerprint */
     const char *sysroot;  /* of meters and frequencies, as in yoke_meter_options */
     int keep_frequencies; /* nonzero: they stay as they are; zero: they are chosen for objectives other than least time */
@@ -405,8 +406,9 @@ YOKE_API yoke_status yoke_run_explain(yoke_run *run, char **text);
 YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
 /*
  * Writes what was learned since the last time to the store.  What other runs and programs have written to it meanwhile stays, but for the same works on the
- * same devices.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there is none), INPUT (the file is no store any
- * more), SYSTEM (also: another program has been writing it for long), MEMORY.
+ * same devices.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Before long measurements it tells whether they can be kept.
+ * Errors: ARGUMENT (there is none), INPUT (the file is no store any more), SYSTEM (it cannot be written, or another program has been writing it for long),
+ * MEMORY.
  */
 YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path);
 

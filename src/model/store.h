@@ -44,7 +44,8 @@ typedef struct yoke_store_entry {
  * a hash of what its file says); else a text of the caller's.
  * A file of another machine or format: opened as empty with *declined (may be NULL; borrowed from the store) saying why, and at the first write to its
  * path kept as PATH.bak.  *declined is NULL where nothing was declined.
- * Errors: ARGUMENT, INPUT (this is no store at all: file, place, what was expected), MEMORY, SYSTEM.
+ * Errors: ARGUMENT, UNAVAILABLE (path NULL: the environment names no place), INPUT (this is no store at all: file, place, what was expected), MEMORY,
+ * SYSTEM.
  */
 yoke_status yoke_store_open(yoke_context *context, const char *path, const char *machine, yoke_store **store, const char **declined);
 void yoke_store_close(yoke_store *store);

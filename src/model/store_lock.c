@@ -21,15 +21,32 @@ static const double patience_s = 10;
 
 /* ------------------------------------------------------------------------------------------------ the lock */
 
-/* Makes the directories above the file that are missing; what goes wrong shows when a file is opened. */
-static void make_directories(char *path)
+static int is_directory(const char *path)
 {
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* Makes the directories above the file that are missing. */
+static yoke_status make_directories(const yoke_store *store)
+{
+    char path[PATH_MAX];
+    if (strlen(store->path) >= sizeof path)
+        return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s", store->path, strerror(ENAMETOOLONG));
+    strcpy(path, store->path);
     for (char *slash = path + 1; *slash != '\0'; slash++) {
         if (*slash != '/') continue;
         *slash = '\0';
-        mkdir(path, 0700);
+        if (mkdir(path, 0700) != 0) {
+            const int why = errno == EEXIST ? ENOTDIR : errno;
+            if (!is_directory(path))
+                return yoke_fail(store->context, YOKE_ERROR_SYSTEM,
+                                 "the store %s could not be written: directory %s cannot be made: %s; name another store, or none",
+                                 store->path, path, strerror(why));
+        }
         *slash = '/';
     }
+    return YOKE_OK;
 }
 
 int store_follow(const yoke_store *store, char *target)
@@ -66,8 +83,8 @@ static yoke_status wait_for_lock(yoke_store *store)
     while ((store->lock = try_lock(store->lock_path)) < 0) {
         const struct timespec moment = {0, 2000000};
         if (errno != EWOULDBLOCK)
-            return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s: %s", store->path, store->lock_path,
-                             strerror(errno));
+            return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s: %s; name another store, or none",
+                             store->path, store->lock_path, strerror(errno));
         if (yoke_clock_s() > end_s)
             return yoke_fail(store->context, YOKE_ERROR_SYSTEM,
                              "the store %s could not be written: another program has been writing it for %g s (it keeps %s locked); end "
@@ -82,10 +99,11 @@ static yoke_status take_lock(yoke_store *store)
 {
     char target[PATH_MAX];
     void *memory = NULL;
-    if (store->own_directory) make_directories(store->path);
+    yoke_status status = store->own_directory ? make_directories(store) : YOKE_OK;
+    if (status != YOKE_OK) return status;
     if (!store_follow(store, target))
         return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s", store->path, strerror(ENAMETOOLONG));
-    yoke_status status = yoke_allocate(store->context, (int64_t)(strlen(target) + sizeof suffix), 1, &memory);
+    status = yoke_allocate(store->context, (int64_t)(strlen(target) + sizeof suffix), 1, &memory);
     if (status != YOKE_OK) return status;
     store->lock_path = strcat(strcpy(memory, target), suffix);
     status = wait_for_lock(store);

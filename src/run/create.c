@@ -268,6 +268,11 @@ static yoke_status open_store(yoke_run *run)
     const char *path = run->options.store, *declined = NULL;
     if (path == NULL) return YOKE_OK;
     yoke_status status = yoke_store_open(run->context, path[0] != '\0' ? path : NULL, run->options.machine, &run->store, &declined);
+    if (status == YOKE_ERROR_UNAVAILABLE) { /* the environment names no place: that is no reason not to work */
+        yoke_log(run->context, YOKE_LOG_WARNING, "measurements are not kept: %s", yoke_last_error(run->context));
+        run->options.store = NULL;
+        return YOKE_OK;
+    }
     if (status == YOKE_OK && declined != NULL && declined[0] != '\0') yoke_log(run->context, YOKE_LOG_WARNING, "store: %s", declined);
     return status;
 }
@@ -330,7 +335,7 @@ void yoke_run_destroy(yoke_run *run)
     if (run == NULL) return;
     yoke_context *context = run->context;
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
-    if (run->store != NULL && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
+    if (run->store != NULL && !run->unsaved && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
         yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
     run_profile_destroy(run);
     run_kernels_destroy(run);

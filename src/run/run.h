@@ -227,6 +227,7 @@ struct yoke_run {
     int has_regret;  /* nonzero: regret is of the latest round */
     double regret;
     int calibrated;                          /* nonzero: something was learned before any round */
+    int unsaved;                             /* nonzero: writing it failed last, and the caller was told */
     struct run_calibrated *results;          /* [num_devices] of the latest calibration; NULL: there was none */
     void (*core_time)(yoke_core_time *time); /* yoke_core_time_get, but in tests */
     double trials_s, repeated_s; /* of calibrations: of trials that count; of those that were repeated, and of waiting before that */

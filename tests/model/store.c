@@ -499,7 +499,7 @@ static void the_default_path_follows_the_environment(void **state)
     yoke_store_close(second);
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "nowhere", 1);
-    assert_int_equal(yoke_store_open(f->context, NULL, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_store_open(f->context, NULL, MACHINE, &store, NULL), YOKE_ERROR_UNAVAILABLE);
 }
 
 static void this_machine_has_one_fingerprint(void **state)

@@ -10,6 +10,7 @@ struct fmm_tuner {
     yoke_context *context;
     const fmm_particles *particles;
     const fmm_tune_options *options;
+    const char *store;    /* that of the options; NULL as soon as it turns out not to be writable */
     fmm_counter *counter; /* NULL: costs are seconds */
     yoke_run *run;        /* of the cores; NULL: not needed yet */
     fmm_host_kind host;   /* of the devices that share the near field; NONE: the cores are all */
@@ -29,11 +30,25 @@ static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_r
     const fmm_tune_options *o = t->options;
     const yoke_run_options options = {.devices = "openmp",
                                       .objective = objective,
-                                      .store = o->store,
+                                      .store = t->store,
                                       .declared = o->declared,
                                       .keep_frequencies = 1,
                                       .no_meters = objective == YOKE_OBJECTIVE_TIME};
     return yoke_run_create(t->context, &options, run);
+}
+
+/*
+ * Writes the run's store, where it has one.  One that cannot be written is left out from now on, with a warning: results are as right without.  This machine's
+ * store may have no place at all (ARGUMENT), of which the run has warned.
+ */
+static yoke_status save(fmm_tuner *t, yoke_run *run)
+{
+    yoke_status status = t->store ? yoke_run_save(run, NULL) : YOKE_OK;
+    if (status != YOKE_ERROR_ARGUMENT && status != YOKE_ERROR_SYSTEM) return status;
+    if (status == YOKE_ERROR_SYSTEM)
+        yoke_log(t->context, YOKE_LOG_WARNING, "costs of operations are not kept for later runs: %s", yoke_last_error(t->context));
+    t->store = NULL;
+    return YOKE_OK;
 }
 
 /* On a run of its own, which needs no powers. */
@@ -47,7 +62,7 @@ static yoke_status measure_machine(fmm_tuner *t)
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
     if (!status) status = fmm_machine_measure(t->context, run, 0, &options, &t->machine);
-    if (!status && t->options->store) status = yoke_run_save(run, NULL);
+    if (!status) status = save(t, run);
     yoke_run_destroy(run);
     return status;
 }
@@ -72,7 +87,7 @@ static yoke_status mend_machine(fmm_tuner *t, int *measured)
     status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
     if (!status) status = fmm_machine_measure_again(t->context, run, 0, &options, &t->machine);
     *measured = !status && !(t->machine.disturbed > 0);
-    if (*measured) status = yoke_run_save(run, NULL);
+    if (*measured) status = save(t, run);
     yoke_run_destroy(run);
     return status;
 }
@@ -94,7 +109,7 @@ static yoke_status get_powers(fmm_tuner *t)
         yoke_log(t->context, YOKE_LOG_WARNING,
                  "powers of the cores are not known: there is no meter, --declare states none, and no store has any; the fastest tree is "
                  "taken, which on the cores alone takes least energy, too");
-    return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
+    return status ? status : save(t, t->run);
 }
 
 /* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
@@ -116,7 +131,7 @@ static yoke_status open_again(fmm_tuner *t)
     yoke_run_destroy(t->run);
     t->run = NULL;
     yoke_status status = open_run(t, objective_here(t), &t->run);
-    return status || !t->options->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
+    return status || !t->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
 }
 
 static void warn_disturbed(const fmm_tuner *t)
@@ -125,7 +140,7 @@ static void warn_disturbed(const fmm_tuner *t)
         yoke_log(t->context, YOKE_LOG_WARNING,
                  "other programs had a core for up to %.0f %% of the time in which costs of operations were measured: the chosen tree may "
                  "not be the fastest%s",
-                 100 * t->machine.disturbed, t->options->store ? "; a run while the cores are free measures these costs again" : "");
+                 100 * t->machine.disturbed, t->store ? "; a run while the cores are free measures these costs again" : "");
 }
 
 /* Costs from the store; what is not there, or was disturbed, is measured. */
@@ -137,7 +152,8 @@ static yoke_status get_costs(fmm_tuner *t)
     if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
     if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
         measured = 1;
-        status = measure_machine(t);
+        status = save(t, t->run); /* tells before the measurements that they cannot be kept */
+        if (!status) status = measure_machine(t);
     } else if (!status && may_mend(&t->machine)) {
         status = mend_machine(t, &measured);
     }
@@ -329,7 +345,7 @@ static yoke_status save_factors(fmm_tuner *t)
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
     if (!status) status = fmm_machine_put_factors(run, t->options->gradient, &t->machine);
-    if (!status) status = yoke_run_save(run, NULL);
+    if (!status) status = save(t, run);
     yoke_run_destroy(run);
     return status;
 }
@@ -340,7 +356,7 @@ yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
     const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
     const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
     const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};
-    if (!t->options->store || t->host != FMM_HOST_NONE || t->counter) return YOKE_OK;
+    if (!t->store || t->host != FMM_HOST_NONE || t->counter) return YOKE_OK;
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         const double plain_s = predicted_s[part] / tuned->factor[part].value;
         if (plain_s < least_s || !(measured_s[part] >= least_s)) continue;
@@ -357,6 +373,7 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
     if (status) return status;
     t->context = context;
     t->options = options;
+    t->store = options->store;
     if (options->measure) status = fmm_counter_open(context, options->measure, &t->counter);
     if (!status) status = get_machine(t);
     if (status)

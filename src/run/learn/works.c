@@ -294,6 +294,7 @@ yoke_status yoke_run_save(yoke_run *run, const char **path)
             if (run->run_works[w].name[0] != '\0') status = put_entry(run, (int)w, i);
     if (status == YOKE_OK) status = yoke_store_write(run->store);
     yoke_store_unlock(run->store);
+    run->unsaved = status != YOKE_OK;
     if (status != YOKE_OK) return status;
     for (int64_t w = 0; w < run->num_works; w++) memset(run->run_works[w].learned, 0, (size_t)run->num_devices * sizeof(int));
     if (path != NULL) *path = yoke_store_path(run->store);
