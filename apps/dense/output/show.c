@@ -8,7 +8,7 @@ const app_column dense_columns[] = {{"rank", "of mpirun, from 0; only where ther
                                     {"units", "that it did; each unit is what the line above the table says"},
                                     {"share %", "part of all units"},
                                     {"seconds", "that it worked; - where it did nothing"},
-                                    {"by", "the BLAS, or own kernel, that works there"},
+                                    {"by", "the BLAS, or own kernel, that works there; only where there is one"},
                                     {NULL, NULL}};
 
 double dense_imbalance(const dense_shared *shared)
