@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* TIOCGWINSZ */
 #include "common/terminal.h"
 
 #include <fcntl.h>
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/interrupt.h"
@@ -63,6 +65,27 @@ void app_print(app_terminal *terminal, const char *format, ...)
     fflush(stdout);
 }
 
+int app_terminal_fits(FILE *stream, const char *line)
+{
+    struct winsize size;
+    const int columns = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    int bytes = 0;
+    for (int shown = 0; line[bytes] != '\0'; bytes++) {
+        const bool begins = ((unsigned char)line[bytes] & 0xc0) != 0x80; /* a character of UTF-8 */
+        if (begins && shown++ == columns) break;
+    }
+    return bytes;
+}
+
+static void rewrite_line(app_terminal *terminal, const char *format, va_list arguments)
+{
+    char line[1024];
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    fprintf(stderr, "%.*s", app_terminal_fits(stderr, line), line);
+    fflush(stderr);
+    terminal->shown = true;
+}
+
 void app_progress(app_terminal *terminal, const char *format, ...)
 {
     double now_s = yoke_clock_s();
@@ -71,13 +94,13 @@ void app_progress(app_terminal *terminal, const char *format, ...)
     clear(terminal);
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    if (terminal->rewrite)
-        fflush(stderr);
-    else
+    if (terminal->rewrite) {
+        rewrite_line(terminal, format, arguments);
+    } else {
+        vfprintf(stderr, format, arguments);
         fputc('\n', stderr);
-    terminal->shown = terminal->rewrite;
+    }
+    va_end(arguments);
 }
 
 void app_terminal_fail(app_terminal *terminal, const yoke_context *context, yoke_status status)

@@ -5,6 +5,7 @@
 #define APP_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "yoke/yoke.h"
 
@@ -41,6 +42,9 @@ void app_print(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3
  * plain line at most every five seconds.  app_print and messages clear it away first.
  */
 void app_progress(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3);
+
+/* How many bytes of a line the terminal shows in one row: a longer line would not be written over but left behind. */
+int app_terminal_fits(FILE *stream, const char *line);
 
 /* Prints the context's last error, of this status. */
 void app_terminal_fail(app_terminal *terminal, const yoke_context *context, yoke_status status);

@@ -1,7 +1,5 @@
-#define _GNU_SOURCE /* TIOCGWINSZ */
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/record.h"
@@ -225,13 +223,6 @@ static void append_power(char *line, size_t bytes, const char *name, const yoke_
         snprintf(line + length, bytes - length, "  %s - W", name);
 }
 
-/* Columns of a terminal; a line that is as long as that would not be written over but left behind. */
-static size_t columns(FILE *stream)
-{
-    struct winsize size;
-    return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? (size_t)size.ws_col - 1 : 79;
-}
-
 void energy_watch_line(const energy_account *account, const app_terminal *terminal, FILE *stream, bool rewrite, const energy_sample *sample)
 {
     char line[4096];
@@ -244,7 +235,7 @@ void energy_watch_line(const energy_account *account, const app_terminal *termin
     if (!isfinite(account->latest.value_j) && account->latest.why_not[0] != '\0')
         snprintf(line + length, sizeof line - length, " (%s)", account->latest.why_not);
     if (rewrite)
-        fprintf(stream, "\r\033[K%.*s", (int)columns(stream), line);
+        fprintf(stream, "\r\033[K%.*s", app_terminal_fits(stream, line), line);
     else
         fprintf(stream, "%s\n", line);
     fflush(stream);

@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import termios
 
 import command
 from command import EXAMPLES, PATIENCE_S, SMALL, check_results, close_to, contents, environment, for_another_user, record, run, solve, words
@@ -255,8 +256,14 @@ def test_progress_without_a_terminal_is_plain_lines():
 
 
 def test_progress_on_a_terminal_is_one_line_that_is_cleared():
+    check_progress(80)
+    check_progress(20)  # a longer line would be left behind
+
+
+def check_progress(columns):
     terminals.require()
     master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (24, columns))
     line = words(EXAMPLES / "drill-hole.yaml", refine__steps=2)
     process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment(TERM="xterm"), text=True)
     os.close(slave)
@@ -271,3 +278,4 @@ def test_progress_on_a_terminal_is_one_line_that_is_cleared():
     assert process.returncode == 0 and "\033" not in output
     assert b"step 0: " in seen and b"\n" not in seen, seen
     assert seen.endswith(b"\r\033[K"), seen
+    assert all(len(shown) < columns for shown in seen.split(b"\r\033[K")), seen
