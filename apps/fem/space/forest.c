@@ -73,10 +73,10 @@ yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
 }
 
 /* Whether no two leaves can differ by more than one level: balancing takes 40 microseconds a tree even where it finds nothing to do. */
-static int is_balanced_by_levels(const p8est_t *p8est)
+static int is_balanced_by_levels(const fem_forest *forest)
 {
+    const p8est_t *p8est = forest->p8est;
     int least = FEM_MAX_LEVEL, most = 0;
-    if (p8est->mpisize > 1) return 0;
     for (p4est_topidx_t t = p8est->first_local_tree; t <= p8est->last_local_tree; t++) {
         const p8est_tree_t *tree = p8est_tree_array_index(p8est->trees, t);
         int level = 0;
@@ -84,12 +84,14 @@ static int is_balanced_by_levels(const p8est_t *p8est)
         if (level < least) least = level;
         if (tree->maxlevel > most) most = tree->maxlevel;
     }
-    return most - least <= 1;
+    double outermost[2] = {most, -least};
+    app_ranks_max(forest->ranks, outermost, 2);
+    return outermost[0] + outermost[1] <= 1;
 }
 
-static void balance(p8est_t *p8est)
+static void balance(const fem_forest *forest)
 {
-    if (!is_balanced_by_levels(p8est)) p8est_balance(p8est, P8EST_CONNECT_FULL, NULL);
+    if (!is_balanced_by_levels(forest)) p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL);
 }
 
 /* p8est visits leaves in Morton order, so the marks are read one after the other; leaves that refinement makes are not visited. */
@@ -111,7 +113,7 @@ yoke_status fem_forest_refine(fem_forest *forest, const uint8_t *mark)
     forest->p8est->user_pointer = &cursor;
     p8est_refine(forest->p8est, 0, refine_marked, NULL);
     forest->p8est->user_pointer = NULL;
-    balance(forest->p8est);
+    balance(forest);
     forest->aligned = 0;
     return YOKE_OK;
 }
@@ -126,7 +128,7 @@ yoke_status fem_forest_coarsen(fem_forest *forest)
 {
     const p4est_gloidx_t leaves = forest->p8est->global_num_quadrants;
     p8est_coarsen(forest->p8est, 0, coarsen_all, NULL);
-    if (forest->p8est->global_num_quadrants < leaves) balance(forest->p8est);
+    if (forest->p8est->global_num_quadrants < leaves) balance(forest);
     if (forest->aligned > 0) forest->aligned--;
     return YOKE_OK;
 }
