@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-#include <mpi.h>
-
 #include "mesh/shape.h"
+#include "space/runs.h"
 
-enum { TAG = 72, MOST_LOCAL = 27 * 3 };
+enum { MOST_LOCAL = 27 * 3 };
 
 /* ------------------------------------------------------------------------------------------------ the field on leaves */
 
@@ -99,54 +98,6 @@ yoke_status fem_carry_take(const fem_space *before, const double *u, const fem_f
 
 /* -------------------------------------------------------------------------------------------------- leaves that move */
 
-/* A run of leaves. */
-typedef struct run {
-    int64_t first, end;
-} run;
-
-static run common(const int64_t *a, const int64_t *b) { return (run){a[0] > b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]}; }
-
-/* The leaves of one rank that others have now, or had before, are runs: count of those whose lists overlap, this rank left out. */
-static int count_others(int ranks, int rank, const int64_t *mine, const int64_t *theirs)
-{
-    int count = 0;
-    for (int r = 0; r < ranks; r++) {
-        const run shared = common(mine, theirs + r);
-        count += r != rank && shared.first < shared.end;
-    }
-    return count;
-}
-
-/* Sends values of leaves first[rank] .. first[rank + 1] to where they are now, and receives those of now[rank] .. now[rank + 1]. */
-static yoke_status exchange(const fem_carry *carry, app_ranks *ranks, const int64_t *now, int values, double *received)
-{
-    const int count = app_ranks_count(ranks), rank = app_ranks_number(ranks);
-    const int64_t *first = carry->first, *had = first + rank, *have = now + rank;
-    const int most = count_others(count, rank, have, first) + count_others(count, rank, had, now);
-    MPI_Request *request = NULL;
-    MPI_Datatype leaf;
-    int posted = 0;
-    yoke_status status = app_ranks_agree(ranks, yoke_allocate(carry->context, most, sizeof *request, &request));
-    if (status) {
-        yoke_release(carry->context, request);
-        return status;
-    }
-    MPI_Type_contiguous(values, MPI_DOUBLE, &leaf);
-    MPI_Type_commit(&leaf);
-    for (int r = 0; r < count; r++) {
-        const run in = common(have, first + r), out = common(had, now + r);
-        double *to = received + (in.first - have[0]) * values, *from = carry->value + (out.first - had[0]) * values;
-        if (r == rank && in.first < in.end) memcpy(to, from, sizeof *to * (size_t)(in.end - in.first) * (size_t)values);
-        if (r == rank) continue;
-        if (in.first < in.end) MPI_Irecv(to, (int)(in.end - in.first), leaf, r, TAG, MPI_COMM_WORLD, &request[posted++]);
-        if (out.first < out.end) MPI_Isend(from, (int)(out.end - out.first), leaf, r, TAG, MPI_COMM_WORLD, &request[posted++]);
-    }
-    MPI_Waitall(posted, request, MPI_STATUSES_IGNORE);
-    MPI_Type_free(&leaf);
-    yoke_release(carry->context, request);
-    return YOKE_OK;
-}
-
 /* Nodes have the values of their home elements, where they do not hang. */
 static void take_from_homes(const fem_space *space, const double *value, double *nodal)
 {
@@ -163,13 +114,16 @@ yoke_status fem_carry_give(const fem_carry *carry, const fem_space *space, doubl
 {
     const int values = space->slots * space->components;
     double *received = NULL;
+    fem_runs *runs = NULL;
     yoke_status status = yoke_allocate_untouched(space->context, (int64_t)space->num_elements * values, sizeof *received, &received);
+    if (!status) status = fem_runs_create(space->context, space->ranks, carry->first, space->forest->p8est->global_first_quadrant, &runs);
     status = app_ranks_agree(space->ranks, status);
-    if (!status) status = exchange(carry, space->ranks, space->forest->p8est->global_first_quadrant, values, received);
     if (!status) {
+        fem_runs_move(runs, 0, values * (int)sizeof *received, carry->value, received);
         take_from_homes(space, received, nodal);
         status = fem_halo_agree(space->halo, space->components, nodal); /* nodes that only hang here are known elsewhere */
     }
+    fem_runs_destroy(runs);
     yoke_release(space->context, received);
     return status;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/coarse_keeper_ranks.h"
+
 /* What the matrix of a level is made of. */
 typedef struct ingredients {
     fem_element element;
@@ -22,6 +24,7 @@ struct fem_coarse_keeper {
     fem_direct *direct;
     ingredients refused;       /* the level whose factor was too dear */
     double refused_operations; /* that it would take; NaN: there is no such level */
+    coarse_runs on_ranks;
     int64_t made;
 };
 
@@ -57,6 +60,7 @@ void fem_coarse_keeper_destroy(fem_coarse_keeper *keeper)
     if (!keeper) return;
     forget(keeper);
     release(keeper->context, &keeper->refused);
+    fem_coarse_keeper_forget_on_ranks(keeper);
     yoke_release(keeper->context, keeper);
 }
 
@@ -159,5 +163,21 @@ void fem_coarse_keeper_keep_direct(fem_coarse_keeper *keeper, fem_direct *direct
     keeper->direct = direct;
     keeper->made++;
 }
+
+yoke_status fem_coarse_keeper_find_on_ranks(fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints,
+                                            fem_coarse **coarse, fem_runs **vectors)
+{
+    yoke_status status = coarse_runs_find(&keeper->on_ranks, space, constraints, vectors);
+    *coarse = keeper->on_ranks.coarse;
+    return status;
+}
+
+void fem_coarse_keeper_keep_on_ranks(fem_coarse_keeper *keeper, fem_coarse *coarse)
+{
+    keeper->on_ranks.coarse = coarse;
+    keeper->made++;
+}
+
+void fem_coarse_keeper_forget_on_ranks(fem_coarse_keeper *keeper) { coarse_runs_release(keeper->context, &keeper->on_ranks); }
 
 int64_t fem_coarse_keeper_made(const fem_coarse_keeper *keeper) { return keeper->made; }

@@ -12,12 +12,13 @@
 #include "solver/coarse.h"
 #include "solver/direct.h"
 #include "space/boundary.h"
+#include "space/runs.h"
 
 typedef struct fem_coarse_keeper fem_coarse_keeper;
 
 /* Errors: MEMORY. */
 yoke_status fem_coarse_keeper_create(yoke_context *context, fem_coarse_keeper **keeper);
-void fem_coarse_keeper_destroy(fem_coarse_keeper *keeper); /* NULL allowed */
+void fem_coarse_keeper_destroy(fem_coarse_keeper *keeper); /* NULL allowed; collective */
 
 /* The solver kept for the level, or NULL: another's is kept, or none.  It stays the keeper's, until the next fem_coarse_keeper_start. */
 fem_coarse *fem_coarse_keeper_find(const fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints);
@@ -28,6 +29,17 @@ yoke_status fem_coarse_keeper_start(fem_coarse_keeper *keeper, const fem_space *
 /* Takes over the solver that has been made for the level of the last start. */
 void fem_coarse_keeper_keep(fem_coarse_keeper *keeper, fem_coarse *coarse);
 void fem_coarse_keeper_keep_direct(fem_coarse_keeper *keeper, fem_direct *direct);
+
+/*
+ * The solver of a level that all ranks solve together.  *coarse NULL: none is kept for it; the level is remembered, and its solver taken over by fem_coarse_keeper_keep_on_ranks.
+ * The one kept may have been made where ranks had other nodes: *vectors moves values of owned nodes to it, and back.  It is the caller's; the solver stays the keeper's,
+ * until the next of these calls.  Collective.  Errors: MEMORY (nothing is kept then).
+ */
+yoke_status fem_coarse_keeper_find_on_ranks(fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints,
+                                            fem_coarse **coarse, fem_runs **vectors);
+void fem_coarse_keeper_keep_on_ranks(fem_coarse_keeper *keeper, fem_coarse *coarse);
+/* Gives that solver up.  Collective. */
+void fem_coarse_keeper_forget_on_ranks(fem_coarse_keeper *keeper);
 
 /*
  * Remembers that the level's factor would take so many operations, unless a smaller level is remembered: coarse ones stay longer.

@@ -334,7 +334,7 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
     if (!m->options.shared_elements) m->options.shared_elements = FEM_SHARED_ELEMENTS;
     if (!m->options.finest_dofs) m->options.finest_dofs = all_dofs(space);
     if (space->ranks) {
-        m->gathered_keeper = options->keeper;
+        m->ranks_keeper = options->keeper;
         m->options.keeper = NULL;
         if (!m->options.algebraic_dofs) m->options.algebraic_dofs = FEM_COARSE_ANALYSED_LIMIT;
     }
@@ -368,10 +368,12 @@ void fem_multigrid_destroy(fem_multigrid *m)
         fem_forest_destroy(level->forest);
     }
     if (!m->direct_kept) fem_direct_destroy(m->direct);
-    if (!m->options.keeper) fem_coarse_destroy(m->coarse);
+    fem_runs_destroy(m->coarse_vectors);
+    if (!m->options.keeper && !m->ranks_keeper) fem_coarse_destroy(m->coarse);
     yoke_release(m->context, m->host);
     yoke_release(m->context, m->coarse_b);
     yoke_release(m->context, m->coarse_x);
+    yoke_release(m->context, m->coarse_moved);
     yoke_release(m->context, m);
 }
 
@@ -435,6 +437,10 @@ void fem_multigrid_add_sent(const fem_multigrid *m, int64_t *messages, int64_t *
     if (m->coarse_messages) {
         *messages += m->coarse_messages->num_messages;
         *bytes += m->coarse_messages->num_bytes;
+    }
+    if (m->coarse_vectors) {
+        *messages += m->coarse_vectors->num_messages;
+        *bytes += m->coarse_vectors->num_bytes;
     }
 }
 

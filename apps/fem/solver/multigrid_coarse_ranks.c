@@ -231,6 +231,22 @@ static yoke_status assemble_and_create(fem_multigrid *m, const multigrid_level *
     return status;
 }
 
+static yoke_status make_room_for_kept(fem_multigrid *m, const fem_space *space)
+{
+    const int64_t nodes = fem_runs_moved(m->coarse_vectors);
+    return app_ranks_agree(space->ranks, yoke_allocate(m->context, nodes * space->components, sizeof(double), &m->coarse_moved));
+}
+
+/* own [num_owned][components] = what the solver finds for it. */
+static yoke_status solve_for_own(fem_multigrid *m, double *own, int bytes)
+{
+    if (!m->coarse_vectors) return fem_coarse_solve(m->coarse, own, own);
+    fem_runs_move(m->coarse_vectors, 0, bytes, own, m->coarse_moved);
+    yoke_status status = fem_coarse_solve(m->coarse, m->coarse_moved, m->coarse_moved);
+    if (!status) fem_runs_move(m->coarse_vectors, 1, bytes, m->coarse_moved, own);
+    return status;
+}
+
 yoke_status multigrid_create_coarse_on_ranks(fem_multigrid *m)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
@@ -240,7 +256,14 @@ yoke_status multigrid_create_coarse_on_ranks(fem_multigrid *m)
     if (!status) status = yoke_allocate(m->context, (int64_t)space->num_owned * n, sizeof *m->coarse_x, &m->coarse_x);
     if (!status) status = fem_halo_messages_create(space->halo, n * (int)sizeof(double), &m->coarse_messages);
     status = app_ranks_agree(space->ranks, status);
-    return status ? status : assemble_and_create(m, last);
+    if (status) return status;
+    if (!m->ranks_keeper) return assemble_and_create(m, last);
+    status = fem_coarse_keeper_find_on_ranks(m->ranks_keeper, space, last->constraints, &m->coarse, &m->coarse_vectors);
+    if (status) return status;
+    if (m->coarse) return make_room_for_kept(m, space);
+    status = assemble_and_create(m, last);
+    if (!status) fem_coarse_keeper_keep_on_ranks(m->ranks_keeper, m->coarse);
+    return status;
 }
 
 yoke_status multigrid_solve_on_ranks(fem_multigrid *m, multigrid_level *level)
@@ -252,7 +275,7 @@ yoke_status multigrid_solve_on_ranks(fem_multigrid *m, multigrid_level *level)
     fem_vector_read(level->b, local);
     for (int32_t i = 0; i < space->num_nodes; i++)
         if (fem_space_owns(space, i)) memcpy(own + (space->global_node[i] - space->first_owned) * n, local + (int64_t)i * n, bytes);
-    yoke_status status = fem_coarse_solve(m->coarse, own, own);
+    yoke_status status = solve_for_own(m, own, (int)bytes);
     if (status) return status;
     for (int32_t i = 0; i < space->num_nodes; i++) {
         if (fem_space_owns(space, i))

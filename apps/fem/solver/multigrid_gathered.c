@@ -27,7 +27,7 @@ static yoke_status make_whole(fem_multigrid *m, multigrid_gathered *g)
         shares[i] = cut[count] ? (int32_t)((int64_t)whole->num_elements * cut[i] / cut[count]) : whole->num_elements;
     options.cut = shares;
     options.direct_dofs = m->asked_direct_dofs;
-    options.keeper = m->gathered_keeper;
+    options.keeper = m->ranks_keeper;
     options.finer_levels = m->num_levels - 1;
     yoke_status status = yoke_allocate(m->context, (int64_t)whole->num_nodes * whole->components, sizeof(double), &g->values);
     if (!status) status = fem_multigrid_create(whole, g->gathering->constraints, &options, NULL, &g->whole);
@@ -38,6 +38,7 @@ static yoke_status make_whole(fem_multigrid *m, multigrid_gathered *g)
 yoke_status multigrid_gather(fem_multigrid *m)
 {
     const fem_space *last = m->level[m->num_levels - 1].space;
+    if (m->ranks_keeper) fem_coarse_keeper_forget_on_ranks(m->ranks_keeper);
     yoke_status status = yoke_allocate(m->context, 1, sizeof *m->gathered, &m->gathered);
     if (!status) m->gathered->context = m->context;
     if (!status) status = yoke_allocate(m->context, (int64_t)last->num_nodes * last->components, sizeof(double), &m->gathered->local);

@@ -39,11 +39,13 @@ struct fem_multigrid {
     int64_t factor_dofs;                         /* there: a level with at most so many may be the last one */
     fem_direct *direct;                          /* the last level's solver; NULL: coarse is */
     int direct_kept;                             /* nonzero: it is options.keeper's, and factored */
-    fem_coarse *coarse;                          /* options.keeper's, where there is one */
+    fem_coarse *coarse;                          /* options.keeper's or ranks_keeper's, where there is one */
     double *coarse_b, *coarse_x;                 /* [dofs of the last level] beside coarse; on several ranks coarse_x has owned ones */
+    fem_runs *coarse_vectors;                    /* on several ranks: to a solver that was made for other runs of nodes; NULL: not so */
+    double *coarse_moved;                        /* beside these: values of the solver's nodes */
     fem_halo_messages *coarse_messages;          /* beside coarse on several ranks: what it finds, to all who have the nodes */
     multigrid_gathered *gathered;                /* instead of all these, on several ranks */
-    fem_coarse_keeper *gathered_keeper;          /* options' own, for that; there options.keeper is NULL */
+    fem_coarse_keeper *ranks_keeper;             /* on several ranks: options' own; there options.keeper is NULL */
     int64_t host_dofs;                           /* most dofs of a level, where it is stretched; or 0 */
     double *host;                                /* [host_dofs] */
 };

@@ -223,6 +223,57 @@ static void algebraic_multigrid_on_all_ranks_solves_as_on_one(void **state)
     check_large(body_bend, 1, FEM_Q1, 9, "boomeramg");
 }
 
+/* Where cuts have moved, and without the keeper: the same solution up to rounding.  Twice, with the same bits; the levels were made so many times. */
+static void assert_levels_made(const twins *t, fem_coarse_keeper *keeper, int made)
+{
+    const fem_multigrid_options anew = {.direct_dofs = 100, .algebraic_dofs = 1},
+                                kept = {.direct_dofs = 100, .algebraic_dofs = 1, .keeper = keeper};
+    const int64_t before = fem_coarse_keeper_made(keeper);
+    solver without, with, again;
+    double energy[3];
+    int iterations[3];
+    solver_create(&t->shared, NULL, &anew, &without);
+    iterations[0] = iterate(&without, &energy[0]);
+    solver_create(&t->shared, NULL, &kept, &with);
+    iterations[1] = iterate(&with, &energy[1]);
+    solver_destroy(&with);
+    solver_create(&t->shared, NULL, &kept, &again);
+    iterations[2] = iterate(&again, &energy[2]);
+    assert_int_equal(fem_coarse_keeper_made(keeper) - before, made);
+    assert_string_equal(fem_multigrid_coarse_name(again.multigrid), "boomeramg");
+    assert_true(iterations[2] == iterations[1] && energy[2] == energy[1]);
+    if (!(fabs(energy[1] / energy[0] - 1) < 1e-8)) fail_msg("energy off by %g", energy[1] / energy[0] - 1);
+    if (abs(iterations[1] - iterations[0]) > 1) fail_msg("%d iterations instead of %d", iterations[1], iterations[0]);
+    solver_destroy(&without);
+    solver_destroy(&again);
+}
+
+static void algebraic_levels_are_kept_where_ranks_have_other_elements(void **state)
+{
+    (void)state;
+    const block_options of = {.elements = {7, 7, 7}, .map = body_bend, .order = 2, .turn = 5, .components = 3};
+    const double shares[][4] = {{1, 1, 1, 1}, {4, 1, 2, 3}, {1, 0, 5, 1}}; /* a rank without elements, too */
+    fem_coarse_keeper *keeper;
+    uint64_t random = 3;
+    twins t;
+    twins_create(&of, &t);
+    t.shared.forest->most_gathered = 20;
+    twins_add_condition(&t, (fem_condition){FEM_DIRICHLET, 0, 7, {0, 0, 0}});
+    assert_int_equal(fem_coarse_keeper_create(t.shared.context, &keeper), YOKE_OK);
+    for (int i = 0; i < 3; i++) {
+        twins_refine(&t, i ? 0.1 : 0, &random, shares[i]);
+        twins_discretise(&t, FEM_Q1);
+        assert_levels_made(&t, keeper, i == 0);
+    }
+    t.shared.material[0].mu *= 1.01;
+    assert_levels_made(&t, keeper, 1);
+    t.shared.mesh.geometry[0] -= 0.01; /* on every rank, of an element that one has */
+    twins_discretise(&t, FEM_Q1);
+    assert_levels_made(&t, keeper, 1);
+    fem_coarse_keeper_destroy(keeper);
+    twins_destroy(&t);
+}
+
 static void a_large_last_level_of_a_plate_is_factored_where_that_is_cheap(void **state)
 {
     (void)state;
@@ -232,6 +283,7 @@ static void a_large_last_level_of_a_plate_is_factored_where_that_is_cheap(void *
 static const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_plate_the_cycle_is_that_of_one_rank),
                                           cmocka_unit_test(of_needles_the_cycle_is_that_of_one_rank),
                                           cmocka_unit_test(algebraic_multigrid_on_all_ranks_solves_as_on_one),
+                                          cmocka_unit_test(algebraic_levels_are_kept_where_ranks_have_other_elements),
                                           cmocka_unit_test(a_large_last_level_of_a_plate_is_factored_where_that_is_cheap)};
 
 UNIT_MAIN(tests, twins_start, twins_end)
