@@ -197,17 +197,23 @@ static yoke_status share_points(const fem_space *space, const fem_stress *stress
     const fem_halo *nodes = space->halo;
     fem_halo_key *keys = NULL;
     uint8_t *shared = NULL;
+    int *owner = NULL, *meeting = NULL;
     int64_t count = 0;
     yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *shared, &shared);
+    if (!status) status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof *owner, &owner);
     if (!status) status = yoke_allocate_untouched(space->context, stress->points.num_nodes, sizeof *keys, &keys);
+    if (!status) status = yoke_allocate_untouched(space->context, stress->points.num_nodes, sizeof *meeting, &meeting);
     status = app_ranks_agree(space->ranks, status);
+    if (!status) fem_halo_lowest(nodes, space->num_nodes, owner);
     for (int32_t i = 0; !status && i < nodes->num_shared; i++) shared[nodes->shared[i]] = 1;
-    for (int32_t i = 0; !status && i < stress->points.num_nodes; i++)
-        if (shared[stress->node[i]])
-            keys[count++] = (fem_halo_key){(uint64_t)space->global_node[stress->node[i]], (uint32_t)stress->material[i], i};
-    if (!status) status = fem_halo_create(space->context, space->ranks, count, keys, halo);
-    yoke_release(space->context, shared);
-    yoke_release(space->context, keys);
+    for (int32_t i = 0; !status && i < stress->points.num_nodes; i++) {
+        if (!shared[stress->node[i]]) continue;
+        meeting[count] = owner[stress->node[i]];
+        keys[count++] = (fem_halo_key){(uint64_t)space->global_node[stress->node[i]], (uint32_t)stress->material[i], i};
+    }
+    if (!status) status = fem_halo_create(space->context, space->ranks, count, keys, meeting, halo);
+    void *arrays[] = {shared, owner, keys, meeting};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(space->context, arrays[i]);
     return status;
 }
 

@@ -44,6 +44,9 @@ yoke_status fem_forest_coarsen(fem_forest *forest);
  */
 yoke_status fem_forest_partition(fem_forest *forest, const double *share);
 
+/* The rank of a leaf that touches a place of the skeleton, on each rank the same one.  The forest must have ranks.  Not collective. */
+int fem_forest_rank_at(const fem_forest *forest, uint32_t entity, uint64_t place);
+
 /*
  * All leaves as a forest of rank 0 alone; *whole is NULL on the other ranks.  forest must have ranks, and outlive it.  Errors: MEMORY.
  */

@@ -140,6 +140,16 @@ yoke_status fem_forest_partition(fem_forest *forest, const double *share)
     return status;
 }
 
+int fem_forest_rank_at(const fem_forest *forest, uint32_t entity, uint64_t place)
+{
+    const p4est_qcoord_t last = P8EST_ROOT_LEN - P8EST_QUADRANT_LEN(P8EST_QMAXLEVEL);
+    int32_t at[3];
+    const int32_t tree = fem_skeleton_point(forest->skeleton, entity, place, at);
+    for (int a = 0; a < 3; a++) at[a] = at[a] < FEM_PLACE_LENGTH ? at[a] * FEM_PLACE_UNIT : last;
+    const p8est_quadrant_t smallest = {.x = at[0], .y = at[1], .z = at[2], .level = P8EST_QMAXLEVEL};
+    return p8est_comm_find_owner(forest->p8est, tree, &smallest, forest->p8est->mpirank);
+}
+
 /* ---------------------------------------------------------------------------------------------------- all on one rank */
 
 /* What rank 0 needs to make the forest. */

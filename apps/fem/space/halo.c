@@ -30,6 +30,15 @@ void fem_halo_destroy(fem_halo *halo)
     yoke_release(halo->context, halo);
 }
 
+void fem_halo_lowest(const fem_halo *halo, int32_t num_nodes, int *lowest)
+{
+    const int rank = app_ranks_number(halo->ranks);
+    for (int32_t i = 0; i < num_nodes; i++) lowest[i] = rank;
+    for (int n = halo->num_neighbours - 1; n >= 0; n--)
+        for (int32_t i = halo->first[n]; i < halo->first[n + 1] && halo->neighbour[n] < rank; i++)
+            lowest[halo->shared[halo->item[i]]] = halo->neighbour[n];
+}
+
 /* ------------------------------------------------------------------------------------------------ some of the nodes */
 
 static yoke_status allocate(const fem_halo *like, int32_t shared, fem_halo *halo)

@@ -32,8 +32,14 @@ typedef struct fem_halo {
     int32_t *source; /* [num_shared] place in item of the copy that counts (space.h), -1: this rank's own */
 } fem_halo;
 
-/* The halo of nodes under keys, each at most once; other ranks may or may not have the same keys.  All copies count as this rank's own.  Errors: MEMORY. */
-yoke_status fem_halo_create(yoke_context *context, app_ranks *ranks, int64_t count, const fem_halo_key *keys, fem_halo **halo);
+/*
+ * The halo of nodes under keys, each at most once; other ranks may or may not have the same keys.  meeting [count]: a rank for each key, the same where it is the
+ * same key, which finds out who has it; one nearby, so that few ranks have to do with each other.  All copies count as this rank's own.  Errors: MEMORY.
+ */
+yoke_status fem_halo_create(yoke_context *context, app_ranks *ranks, int64_t count, const fem_halo_key *keys, const int *meeting,
+                            fem_halo **halo);
+/* lowest [num_nodes]: the lowest rank that has the node.  Not collective. */
+void fem_halo_lowest(const fem_halo *halo, int32_t num_nodes, int *lowest);
 /* The halo of some of the nodes: number [nodes of `from`] are their new numbers, -1: left out.  Not collective.  Errors: MEMORY. */
 yoke_status fem_halo_restrict(const fem_halo *from, const int32_t *number, fem_halo **halo);
 void fem_halo_destroy(fem_halo *halo); /* NULL allowed */

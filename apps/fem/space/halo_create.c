@@ -1,5 +1,5 @@
 /*
- * halo_create.c - who shares which nodes: each rank sends its keys to the rank that their hash names; that rank finds those which several have sent, and tells
+ * halo_create.c - who shares which nodes: each rank sends its keys to the ranks where they meet; such a rank finds those which several have sent, and tells
  * them of each other.
  */
 #include <stdlib.h>
@@ -9,21 +9,15 @@
 
 /* ------------------------------------------------------------------------------------------------ keys to a rank */
 
-static int rank_by_hash(const fem_lists *l, const fem_halo_key *key)
-{
-    uint64_t z = (key->place ^ (uint64_t)key->entity * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 32)) * 0x94D049BB133111EBu;
-    return (int)((z ^ (z >> 29)) % (uint64_t)l->num_ranks);
-}
-
-static yoke_status address_keys(yoke_context *context, const app_ranks *ranks, int64_t count, const fem_halo_key *keys, fem_lists *sent)
+static yoke_status address_keys(yoke_context *context, const app_ranks *ranks, int64_t count, const fem_halo_key *keys, const int *meeting,
+                                fem_lists *sent)
 {
     yoke_status status = fem_lists_start(context, ranks, sizeof *keys, sent);
     if (status) return status;
-    for (int64_t i = 0; i < count; i++) sent->count[rank_by_hash(sent, &keys[i])]++;
+    for (int64_t i = 0; i < count; i++) sent->count[meeting[i]]++;
     status = fem_lists_place(sent);
     if (status) return status;
-    for (int64_t i = 0; i < count; i++) *(fem_halo_key *)fem_lists_next(sent, rank_by_hash(sent, &keys[i])) = keys[i];
+    for (int64_t i = 0; i < count; i++) *(fem_halo_key *)fem_lists_next(sent, meeting[i]) = keys[i];
     fem_lists_rewind(sent);
     return YOKE_OK;
 }
@@ -152,11 +146,12 @@ static yoke_status make_halo(yoke_context *context, app_ranks *ranks, fem_lists 
     return YOKE_OK;
 }
 
-yoke_status fem_halo_create(yoke_context *context, app_ranks *ranks, int64_t count, const fem_halo_key *keys, fem_halo **halo)
+yoke_status fem_halo_create(yoke_context *context, app_ranks *ranks, int64_t count, const fem_halo_key *keys, const int *meeting,
+                            fem_halo **halo)
 {
     fem_lists mine = {.all = 0}, theirs = {.all = 0}, answers = {.all = 0}, told = {.all = 0};
     fem_halo *made = NULL;
-    yoke_status status = fem_lists_swap(context, ranks, address_keys(context, ranks, count, keys, &mine), &mine, &theirs);
+    yoke_status status = fem_lists_swap(context, ranks, address_keys(context, ranks, count, keys, meeting, &mine), &mine, &theirs);
     if (!status) status = fem_lists_swap(context, ranks, find_answers(context, ranks, &theirs, &answers), &answers, &told);
     if (!status) status = app_ranks_agree(ranks, make_halo(context, ranks, &told, &made));
     fem_lists_release(&mine);

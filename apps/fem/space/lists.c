@@ -1,6 +1,11 @@
 #include "space/lists.h"
 
+#include <string.h>
+
 #include <mpi.h>
+#include <sc_notify.h>
+
+enum { TAG = 73 };
 
 yoke_status fem_lists_start(yoke_context *context, const app_ranks *ranks, int bytes, fem_lists *l)
 {
@@ -34,6 +39,7 @@ void fem_lists_release(fem_lists *l)
     yoke_release(l->context, l->count);
     yoke_release(l->context, l->first);
     yoke_release(l->context, l->items);
+    yoke_release(l->context, l->requests);
 }
 
 /* An item as a whole, so that counts are of items. */
@@ -45,23 +51,60 @@ static MPI_Datatype item_type(int bytes)
     return type;
 }
 
+/*
+ * Items of `from` go to their ranks, and those of `to` come from theirs: counts and places are those of the lists, what travels are `bytes` bytes at `out` and `in`.
+ * This rank's own ones are copied.  requests: of the messages.
+ */
+static void exchange(const fem_lists *from, const fem_lists *to, int bytes, const void *out, void *in, MPI_Request *request)
+{
+    int rank, posted = 0;
+    MPI_Datatype item = item_type(bytes);
+    const char *sent = out;
+    char *received = in;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int r = 0; r < to->num_ranks; r++)
+        if (r != rank && to->count[r])
+            MPI_Irecv(received + (int64_t)bytes * to->first[r], to->count[r], item, r, TAG, MPI_COMM_WORLD, &request[posted++]);
+    for (int r = 0; r < from->num_ranks; r++)
+        if (r != rank && from->count[r])
+            MPI_Isend(sent + (int64_t)bytes * from->first[r], from->count[r], item, r, TAG, MPI_COMM_WORLD, &request[posted++]);
+    if (from->count[rank])
+        memcpy(received + (int64_t)bytes * to->first[rank], sent + (int64_t)bytes * from->first[rank],
+               (size_t)bytes * (size_t)from->count[rank]);
+    MPI_Waitall(posted, request, MPI_STATUSES_IGNORE);
+    MPI_Type_free(&item);
+}
+
+/* partners: room for twice the number of ranks. */
+static void swap_counts(const fem_lists *sent, fem_lists *received, int *partners)
+{
+    MPI_Request *request = received->requests;
+    int *to = partners, *from = partners + sent->num_ranks, num_to = 0, num_from = 0, posted = 0;
+    for (int r = 0; r < sent->num_ranks; r++)
+        if (sent->count[r]) to[num_to++] = r;
+    sc_notify(to, num_to, from, &num_from, MPI_COMM_WORLD);
+    for (int i = 0; i < num_from; i++) MPI_Irecv(&received->count[from[i]], 1, MPI_INT, from[i], TAG, MPI_COMM_WORLD, &request[posted++]);
+    for (int i = 0; i < num_to; i++) MPI_Isend(&sent->count[to[i]], 1, MPI_INT, to[i], TAG, MPI_COMM_WORLD, &request[posted++]);
+    MPI_Waitall(posted, request, MPI_STATUSES_IGNORE);
+}
+
 yoke_status fem_lists_swap(yoke_context *context, app_ranks *ranks, yoke_status status, const fem_lists *sent, fem_lists *received)
 {
+    int *partners = NULL;
     if (!status) status = fem_lists_start(context, ranks, sent->bytes, received);
+    if (!status) status = yoke_allocate(context, 2 * (int64_t)sent->num_ranks, sizeof(MPI_Request), &received->requests);
+    if (!status) status = yoke_allocate(context, 2 * (int64_t)sent->num_ranks, sizeof *partners, &partners);
     status = app_ranks_agree(ranks, status);
-    if (status) return status;
-    MPI_Alltoall(sent->count, 1, MPI_INT, received->count, 1, MPI_INT, MPI_COMM_WORLD);
-    status = app_ranks_agree(ranks, fem_lists_place(received));
-    if (status) return status;
-    MPI_Datatype item = item_type(sent->bytes);
-    MPI_Alltoallv(sent->items, sent->count, sent->first, item, received->items, received->count, received->first, item, MPI_COMM_WORLD);
-    MPI_Type_free(&item);
-    return YOKE_OK;
+    if (!status) {
+        swap_counts(sent, received, partners);
+        status = app_ranks_agree(ranks, fem_lists_place(received));
+    }
+    yoke_release(context, partners);
+    if (!status) exchange(sent, received, sent->bytes, sent->items, received->items, received->requests);
+    return status;
 }
 
 void fem_lists_answer(const fem_lists *sent, const fem_lists *received, int bytes, const void *answers, void *told)
 {
-    MPI_Datatype item = item_type(bytes);
-    MPI_Alltoallv(answers, received->count, received->first, item, told, sent->count, sent->first, item, MPI_COMM_WORLD);
-    MPI_Type_free(&item);
+    exchange(received, sent, bytes, answers, told, received->requests);
 }

@@ -13,6 +13,7 @@ typedef struct fem_lists {
     int *count, *first; /* [num_ranks] items for each rank, or from each, one rank after the other */
     void *items;
     int64_t all;
+    void *requests; /* [2 x num_ranks], of received ones */
 } fem_lists;
 
 /* Counts are zero, and to be added up before fem_lists_place; lists can be released in any case.  Errors: MEMORY. */
@@ -25,7 +26,7 @@ void *fem_lists_next(fem_lists *lists, int rank);
 void fem_lists_rewind(fem_lists *lists);
 void fem_lists_release(fem_lists *lists);
 
-/* received = what all ranks have for this one.  Collective, with the status so far of each.  Errors: MEMORY. */
+/* received = what all ranks have for this one; only ranks that have something for each other send messages.  Collective, with the status so far of each.  Errors: MEMORY. */
 yoke_status fem_lists_swap(yoke_context *context, app_ranks *ranks, yoke_status status, const fem_lists *sent, fem_lists *received);
 /*
  * Answers of `bytes` each: answers has one for each item of `received`, told gets one for each item of `sent`, in their orders.  Collective.

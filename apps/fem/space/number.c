@@ -192,8 +192,8 @@ static yoke_status number_element(numbering *n, int32_t e)
 
 /* ----------------------------------------------------------------------------------------------- other ranks */
 
-/* Keys of all nodes that other ranks may touch; keys has room for all nodes, listed [num_nodes] is all zero. */
-static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys)
+/* Keys of all nodes that other ranks may touch, and where they meet; there is room for all nodes, listed [num_nodes] is all zero. */
+static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys, int *meeting)
 {
     const fem_space *space = n->space;
     int64_t count = 0;
@@ -205,6 +205,7 @@ static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys
             if (nodes[s] < 0 || is_centre(space, s) || listed[nodes[s]]) continue;
             listed[nodes[s]] = 1;
             keys[count].entity = find_place(n, space->face_code[e], &leaf, &parent, s, &keys[count].place);
+            meeting[count] = fem_forest_rank_at(space->forest, keys[count].entity, keys[count].place);
             keys[count++].node = nodes[s];
         }
     }
@@ -220,13 +221,16 @@ static yoke_status find_halo(const numbering *n, yoke_status status)
     const int64_t most = mirrors < space->num_nodes ? mirrors : space->num_nodes;
     uint8_t *listed = NULL;
     fem_halo_key *keys = NULL;
+    int *meeting = NULL;
     if (!status) status = yoke_allocate(c, space->num_nodes, 1, &listed);
     if (!status) status = yoke_allocate(c, most, sizeof *keys, &keys);
-    const int64_t count = status ? 0 : list_keys(n, listed, keys);
+    if (!status) status = yoke_allocate(c, most, sizeof *meeting, &meeting);
+    const int64_t count = status ? 0 : list_keys(n, listed, keys, meeting);
     status = app_ranks_agree(space->ranks, status);
-    if (!status) status = fem_halo_create(c, space->ranks, count, keys, &space->halo);
+    if (!status) status = fem_halo_create(c, space->ranks, count, keys, meeting, &space->halo);
     yoke_release(c, listed);
     yoke_release(c, keys);
+    yoke_release(c, meeting);
     return status;
 }
 

@@ -9,7 +9,8 @@
 _Static_assert(FEM_PLACE_UNIT >= 1 && FEM_MAX_LEVEL < P8EST_QMAXLEVEL, "p8est's trees are too short for places");
 _Static_assert(P8EST_QUADRANT_LEN(FEM_MAX_LEVEL) == 2 * FEM_PLACE_UNIT, "middles of the deepest leaves' edges have no place");
 
-enum { BITS = 18 }; /* of a coordinate */
+enum { BITS = 18 };                       /* of a coordinate */
+enum { FACE = 0, EDGE = 6, CORNER = 18 }; /* the first of them in the parts of a tree */
 
 static uint64_t pair_of(uint32_t a, uint32_t b) { return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a; }
 
@@ -66,6 +67,22 @@ static yoke_status fill(fem_skeleton *skeleton, int64_t trees)
     return status;
 }
 
+/* From the last tree to the first, so that the lowest one stays. */
+static yoke_status fill_uses(fem_skeleton *skeleton, int64_t trees, int64_t vertices)
+{
+    const uint32_t first = skeleton->first_face;
+    yoke_status status = yoke_allocate_untouched(skeleton->context, (int64_t)(skeleton->first_vertex - first) + vertices,
+                                                 sizeof *skeleton->use, &skeleton->use);
+    for (int32_t t = (int32_t)trees - 1; t >= 0 && !status; t--) {
+        for (int f = 0; f < 6; f++) skeleton->use[skeleton->face[6 * (int64_t)t + f] - first] = (fem_skeleton_use){t, FACE + f};
+        for (int k = 0; k < 12; k++) skeleton->use[skeleton->edge[12 * (int64_t)t + k] - first] = (fem_skeleton_use){t, EDGE + k};
+        for (int c = 0; c < 8; c++)
+            skeleton->use[skeleton->first_vertex - first + (uint32_t)skeleton->corners[8 * (int64_t)t + c]] =
+                (fem_skeleton_use){t, CORNER + c};
+    }
+    return status;
+}
+
 yoke_status fem_skeleton_create(const fem_mesh *mesh, fem_skeleton **out)
 {
     yoke_context *context = mesh->context;
@@ -74,9 +91,11 @@ yoke_status fem_skeleton_create(const fem_mesh *mesh, fem_skeleton **out)
     if (status) return status;
     skeleton->context = context;
     skeleton->corners = mesh->corners;
+    skeleton->first_face = (uint32_t)mesh->num_elements;
     status = yoke_allocate_untouched(context, 6 * mesh->num_elements, sizeof *skeleton->face, &skeleton->face);
     if (!status) status = yoke_allocate_untouched(context, 12 * mesh->num_elements, sizeof *skeleton->edge, &skeleton->edge);
     if (!status) status = fill(skeleton, mesh->num_elements);
+    if (!status && app_ranks_count(mesh->ranks) > 1) status = fill_uses(skeleton, mesh->num_elements, mesh->num_vertices);
     if (status) {
         fem_skeleton_destroy(skeleton);
         return status;
@@ -90,21 +109,45 @@ void fem_skeleton_destroy(fem_skeleton *skeleton)
     if (!skeleton) return;
     yoke_release(skeleton->context, skeleton->face);
     yoke_release(skeleton->context, skeleton->edge);
+    yoke_release(skeleton->context, skeleton->use);
     yoke_release(skeleton->context, skeleton);
 }
 
-/* From the face's vertex with the least number, the first axis towards the lesser of its two neighbours. */
-static uint64_t place_on_face(const int32_t *corners, int face, int32_t u, int32_t v)
+/* The corner of a face with the least vertex, from which places on it count; *turned: whether the second axis goes to the lesser of its two neighbours. */
+static int find_origin(const int32_t *corners, int face, int *turned)
 {
     const int *c = p8est_face_corners[face];
     int least = 0;
     for (int i = 1; i < 4; i++)
         if (corners[c[i]] < corners[c[least]]) least = i;
-    if (least & 1) u = FEM_PLACE_LENGTH - u;
-    if (least & 2) v = FEM_PLACE_LENGTH - v;
-    const int turned = corners[c[least ^ 2]] < corners[c[least ^ 1]];
+    *turned = corners[c[least ^ 2]] < corners[c[least ^ 1]];
+    return least;
+}
+
+/* From the face's vertex with the least number, the first axis towards the lesser of its two neighbours. */
+static uint64_t place_on_face(const int32_t *corners, int face, int32_t u, int32_t v)
+{
+    int turned;
+    const int origin = find_origin(corners, face, &turned);
+    if (origin & 1) u = FEM_PLACE_LENGTH - u;
+    if (origin & 2) v = FEM_PLACE_LENGTH - v;
     return turned ? (uint64_t)v | (uint64_t)u << BITS : (uint64_t)u | (uint64_t)v << BITS;
 }
+
+static void point_on_face(const int32_t *corners, int face, uint64_t place, int32_t *u, int32_t *v)
+{
+    int turned;
+    const int origin = find_origin(corners, face, &turned);
+    const int32_t low = (int32_t)(place & (((uint64_t)1 << BITS) - 1)), high = (int32_t)(place >> BITS);
+    *u = turned ? high : low;
+    *v = turned ? low : high;
+    if (origin & 1) *u = FEM_PLACE_LENGTH - *u;
+    if (origin & 2) *v = FEM_PLACE_LENGTH - *v;
+}
+
+/* The other two axes, in ascending order. */
+static int low_axis_of(int axis) { return axis == 0 ? 1 : 0; }
+static int high_axis_of(int axis) { return axis == 2 ? 1 : 2; }
 
 uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const int32_t at[3], uint64_t *place)
 {
@@ -123,7 +166,7 @@ uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const in
         return skeleton->first_vertex + (uint32_t)corners[high];
     }
     for (int a = 0; a < 3; a++) {
-        const int low_axis = a == 0 ? 1 : 0, high_axis = a == 2 ? 1 : 2;
+        const int low_axis = low_axis_of(a), high_axis = high_axis_of(a);
         if (outer == 1 << a) {
             const int face = 2 * a + (high >> a & 1);
             *place = place_on_face(corners, face, at[low_axis], at[high_axis]);
@@ -137,4 +180,27 @@ uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const in
         }
     }
     return 0; /* not reached: outer is one of the eight */
+}
+
+int32_t fem_skeleton_point(const fem_skeleton *skeleton, uint32_t entity, uint64_t place, int32_t at[3])
+{
+    if (entity < skeleton->first_face) {
+        for (int a = 0; a < 3; a++) at[a] = (int32_t)(place >> a * BITS & (((uint64_t)1 << BITS) - 1));
+        return (int32_t)entity;
+    }
+    const fem_skeleton_use use = skeleton->use[entity - skeleton->first_face];
+    const int32_t *corners = skeleton->corners + 8 * (int64_t)use.tree;
+    if (use.part >= CORNER) {
+        for (int a = 0; a < 3; a++) at[a] = (use.part - CORNER) >> a & 1 ? FEM_PLACE_LENGTH : 0;
+    } else if (use.part >= EDGE) {
+        const int edge = use.part - EDGE, axis = edge / 4, *end = p8est_edge_corners[edge];
+        at[axis] = corners[end[0]] < corners[end[1]] ? (int32_t)place : FEM_PLACE_LENGTH - (int32_t)place;
+        at[low_axis_of(axis)] = edge & 1 ? FEM_PLACE_LENGTH : 0;
+        at[high_axis_of(axis)] = edge & 2 ? FEM_PLACE_LENGTH : 0;
+    } else {
+        const int axis = use.part / 2;
+        at[axis] = use.part & 1 ? FEM_PLACE_LENGTH : 0;
+        point_on_face(corners, use.part, place, &at[low_axis_of(axis)], &at[high_axis_of(axis)]);
+    }
+    return use.tree;
 }

@@ -9,6 +9,11 @@
 
 #include "mesh/mesh.h"
 
+/* The lowest tree that has an entity, and which of its faces, edges and corners it is, in this order. */
+typedef struct fem_skeleton_use {
+    int32_t tree, part;
+} fem_skeleton_use;
+
 /* An entity is a tree, a face, an edge or a vertex, numbered in this order. */
 typedef struct fem_skeleton {
     yoke_context *context;  /* borrowed */
@@ -16,6 +21,8 @@ typedef struct fem_skeleton {
     uint32_t first_vertex;  /* of the entities */
     uint32_t *face;         /* [num_trees][6] entity */
     uint32_t *edge;         /* [num_trees][12] */
+    uint32_t first_face;    /* of the entities: the number of trees */
+    fem_skeleton_use *use;  /* of the entities from first_face on; NULL where the mesh has one rank */
 } fem_skeleton;
 
 /* Errors: MEMORY. */
@@ -27,5 +34,7 @@ enum { FEM_PLACE_LENGTH = 1 << 17, FEM_PLACE_UNIT = P8EST_ROOT_LEN / FEM_PLACE_L
 
 /* The entity that has the point `at` of a tree inside, and the name of the place on it. */
 uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const int32_t at[3], uint64_t *place);
+/* The other way: the point `at` of the lowest tree that has the place, which is returned.  The mesh must have several ranks. */
+int32_t fem_skeleton_point(const fem_skeleton *skeleton, uint32_t entity, uint64_t place, int32_t at[3]);
 
 #endif

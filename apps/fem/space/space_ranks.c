@@ -5,21 +5,13 @@
 
 /* ------------------------------------------------------------------------------------------------------- numbers */
 
-/* owned [num_nodes]: 0 where a lower rank touches the node. */
-static void find_owned(const fem_space *space, uint8_t *owned)
-{
-    const fem_halo *halo = space->halo;
-    memset(owned, 1, (size_t)space->num_nodes);
-    for (int n = 0; n < halo->num_neighbours && halo->neighbour[n] < app_ranks_number(space->ranks); n++)
-        for (int32_t i = halo->first[n]; i < halo->first[n + 1]; i++) owned[halo->shared[halo->item[i]]] = 0;
-}
-
 /* Numbers of owned nodes, then from their owners, who are the lowest of all neighbours that have them, those of the others. */
-static void fill_numbers(fem_space *space, const uint8_t *owned, fem_halo_messages *messages)
+static void fill_numbers(fem_space *space, const int *owner, fem_halo_messages *messages)
 {
     const fem_halo *halo = space->halo;
+    const int rank = app_ranks_number(space->ranks);
     int64_t next = space->first_owned;
-    for (int32_t i = 0; i < space->num_nodes; i++) space->global_node[i] = owned[i] ? next++ : -1;
+    for (int32_t i = 0; i < space->num_nodes; i++) space->global_node[i] = owner[i] == rank ? next++ : -1;
     fem_halo_begin(messages, sizeof(int64_t), 1, space->global_node, NULL);
     fem_halo_wait(messages);
     const int64_t *received = messages->received;
@@ -53,26 +45,26 @@ static void find_counting(fem_space *space, float *homes, fem_halo_messages *mes
 static yoke_status number_on_ranks(fem_space *space, yoke_status status)
 {
     yoke_context *c = space->context;
-    uint8_t *owned = NULL;
+    int *owner = NULL;
     float *homes = NULL;
     fem_halo_messages *messages = NULL;
-    if (!status) status = yoke_allocate(c, space->num_nodes, 1, &owned);
+    if (!status) status = yoke_allocate(c, space->num_nodes, sizeof *owner, &owner);
     if (!status) status = yoke_allocate(c, space->num_nodes, sizeof *homes, &homes);
     if (!status) status = yoke_allocate(c, space->num_nodes, sizeof(int64_t), &space->global_node);
     if (!status) status = yoke_allocate(c, space->num_nodes, 1, &space->counts);
     if (!status) status = fem_halo_messages_create(space->halo, sizeof(int64_t), &messages);
     status = app_ranks_agree(space->ranks, status);
     if (!status) {
-        find_owned(space, owned);
+        fem_halo_lowest(space->halo, space->num_nodes, owner);
         space->num_owned = 0;
-        for (int32_t i = 0; i < space->num_nodes; i++) space->num_owned += owned[i];
+        for (int32_t i = 0; i < space->num_nodes; i++) space->num_owned += owner[i] == app_ranks_number(space->ranks);
         space->first_owned = app_ranks_offset(space->ranks, space->num_owned, &space->num_global_nodes);
         space->first_element = app_ranks_offset(space->ranks, space->num_elements, &space->num_global_elements);
-        fill_numbers(space, owned, messages);
+        fill_numbers(space, owner, messages);
         find_counting(space, homes, messages);
     }
     fem_halo_messages_destroy(messages);
-    yoke_release(c, owned);
+    yoke_release(c, owner);
     yoke_release(c, homes);
     return status;
 }
@@ -89,27 +81,39 @@ yoke_status space_complete_positions(fem_space *space) { return fem_halo_agree(s
 
 /* --------------------------------------------------------------------------------------------------------- counts */
 
-/* The numbers of an edge's ends over all ranks, 48 bits each, as one key. */
-static fem_halo_key edge_key(const fem_space *space, const int32_t ends[2], int32_t edge)
+/* Edges of which other ranks may know. */
+typedef struct shared_edges {
+    const int32_t (*ends)[2]; /* of all edges */
+    uint8_t *shared;          /* [num_nodes] nodes that other ranks have, too */
+    int *owner;               /* [num_nodes] */
+    fem_halo_key *keys;
+    int *meeting;
+} shared_edges;
+
+/* The numbers of an edge's ends over all ranks, 48 bits each, as one key; it meets at the owner of the lower one. */
+static void list_edge(const fem_space *space, int32_t edge, shared_edges *e, int64_t at)
 {
-    uint64_t a = (uint64_t)space->global_node[ends[0]], b = (uint64_t)space->global_node[ends[1]];
-    if (a > b) {
-        const uint64_t c = a;
-        a = b;
-        b = c;
+    int32_t low = e->ends[edge][0], high = e->ends[edge][1];
+    if (space->global_node[low] > space->global_node[high]) {
+        low = e->ends[edge][1];
+        high = e->ends[edge][0];
     }
-    return (fem_halo_key){.place = a | b << 48, .entity = (uint32_t)(b >> 16), .node = edge};
+    const uint64_t a = (uint64_t)space->global_node[low], b = (uint64_t)space->global_node[high];
+    e->keys[at] = (fem_halo_key){.place = a | b << 48, .entity = (uint32_t)(b >> 16), .node = edge};
+    e->meeting[at] = e->owner[low];
 }
 
 /* Edges whose ends other ranks have too may be known to several of them: the lowest counts them. */
-static yoke_status count_once(const fem_space *space, const int32_t (*ends)[2], const uint8_t *shared, fem_halo_key *keys, int64_t *edges)
+static yoke_status count_once(const fem_space *space, shared_edges *e, int64_t *edges)
 {
     fem_halo *same;
     uint8_t *lower = NULL;
     int64_t count = 0, others = 0;
+    for (int32_t s = 0; s < space->halo->num_shared; s++) e->shared[space->halo->shared[s]] = 1;
+    fem_halo_lowest(space->halo, space->num_nodes, e->owner);
     for (int64_t i = 0; i < *edges; i++)
-        if (shared[ends[i][0]] && shared[ends[i][1]]) keys[count++] = edge_key(space, ends[i], (int32_t)i);
-    yoke_status status = fem_halo_create(space->context, space->ranks, count, keys, &same);
+        if (e->shared[e->ends[i][0]] && e->shared[e->ends[i][1]]) list_edge(space, (int32_t)i, e, count++);
+    yoke_status status = fem_halo_create(space->context, space->ranks, count, e->keys, e->meeting, &same);
     if (status) return status;
     status = yoke_allocate(space->context, same->num_shared, 1, &lower);
     for (int n = 0; n < same->num_neighbours && same->neighbour[n] < app_ranks_number(space->ranks) && !status; n++)
@@ -123,17 +127,18 @@ static yoke_status count_once(const fem_space *space, const int32_t (*ends)[2], 
 
 yoke_status space_count_globally(fem_space *space, const int32_t (*ends)[2], int64_t *edges, int64_t *faces)
 {
-    uint8_t *shared = NULL;
-    fem_halo_key *keys = NULL;
-    yoke_status status = yoke_allocate(space->context, space->num_nodes, 1, &shared);
-    if (!status) status = yoke_allocate(space->context, *edges, sizeof *keys, &keys);
+    yoke_context *c = space->context;
+    shared_edges e = {.ends = ends};
+    yoke_status status = yoke_allocate(c, space->num_nodes, 1, &e.shared);
+    if (!status) status = yoke_allocate(c, space->num_nodes, sizeof *e.owner, &e.owner);
+    if (!status) status = yoke_allocate(c, *edges, sizeof *e.keys, &e.keys);
+    if (!status) status = yoke_allocate(c, *edges, sizeof *e.meeting, &e.meeting);
     status = app_ranks_agree(space->ranks, status);
-    if (!status) {
-        for (int32_t s = 0; s < space->halo->num_shared; s++) shared[space->halo->shared[s]] = 1;
-        status = count_once(space, ends, shared, keys, edges);
-    }
-    yoke_release(space->context, shared);
-    yoke_release(space->context, keys);
+    if (!status) status = count_once(space, &e, edges);
+    yoke_release(c, e.shared);
+    yoke_release(c, e.owner);
+    yoke_release(c, e.keys);
+    yoke_release(c, e.meeting);
     if (status) return status;
     app_ranks_offset(space->ranks, *edges, edges);
     app_ranks_offset(space->ranks, *faces, faces);

@@ -1,5 +1,6 @@
 /* Forest and space on several ranks: the leaves, nodes, numbers and places that one rank alone has. */
 #include <math.h>
+#include <stdlib.h>
 
 #include <p8est_algorithms.h>
 
@@ -28,6 +29,75 @@ static void create(twins *t, int turn, uint64_t seed, const double *share)
 }
 
 static int64_t first_leaf(const twins *t) { return app_ranks_offset(t->ranks, t->shared.space->num_elements, NULL); }
+
+/* ------------------------------------------------------------------------------------------------------- places */
+
+static void position(const fem_mesh *mesh, int32_t tree, const int32_t at[3], double x[3])
+{
+    for (int d = 0; d < 3; d++) x[d] = 0;
+    for (int c = 0; c < 8; c++) {
+        double weight = 1;
+        for (int a = 0; a < 3; a++) {
+            const double r = at[a] / (double)FEM_PLACE_LENGTH;
+            weight *= c >> a & 1 ? r : 1 - r;
+        }
+        for (int d = 0; d < 3; d++) x[d] += weight * mesh->vertices[3 * (int64_t)mesh->corners[8 * (int64_t)tree + c] + d];
+    }
+}
+
+/* Of a place that several trees have, the lowest one with it: the same point of the body. */
+static void places_are_found_in_the_lowest_tree(void **state)
+{
+    (void)state;
+    static const int32_t steps[5] = {0, 1, FEM_PLACE_LENGTH / 3, FEM_PLACE_LENGTH - 8, FEM_PLACE_LENGTH};
+    const block_options options = {.elements = {3, 3, 3}, .map = bend, .order = 1, .turn = 5, .components = 1};
+    int lower = 0;
+    twins t;
+    twins_create(&options, &t);
+    const fem_skeleton *skeleton = t.shared.forest->skeleton;
+    for (int32_t i = 0; i < 27 * 125; i++) {
+        const int32_t tree = i / 125, at[3] = {steps[i % 5], steps[i / 5 % 5], steps[i / 25 % 5]};
+        int32_t there[3];
+        uint64_t place, again;
+        double here[3], x[3];
+        const uint32_t entity = fem_skeleton_place(skeleton, tree, at, &place);
+        const int32_t lowest = fem_skeleton_point(skeleton, entity, place, there);
+        assert_true(lowest <= tree);
+        assert_int_equal(fem_skeleton_place(skeleton, lowest, there, &again), entity);
+        assert_true(again == place);
+        position(&t.shared.mesh, tree, at, here);
+        position(&t.shared.mesh, lowest, there, x);
+        for (int d = 0; d < 3; d++) assert_true(fabs(x[d] - here[d]) < 1e-12);
+        lower += lowest < tree;
+    }
+    assert_true(lower > 1000);
+    twins_destroy(&t);
+}
+
+/* Along a bar a rank has to do with the ones beside it only. */
+static void nodes_meet_on_ranks_nearby(void **state)
+{
+    (void)state;
+    const block_options options = {.elements = {40, 1, 1}, .order = 1, .components = 1};
+    int others = 0;
+    twins t;
+    twins_create(&options, &t);
+    const int rank = app_ranks_number(t.ranks);
+    twins_discretise(&t, FEM_Q1);
+    for (int32_t e = 0; e < t.shared.space->num_elements; e++) {
+        for (int c = 0; c < 8; c++) {
+            uint64_t place;
+            int32_t at[3];
+            for (int a = 0; a < 3; a++) at[a] = c >> a & 1 ? FEM_PLACE_LENGTH : 0;
+            const uint32_t entity = fem_skeleton_place(t.shared.forest->skeleton, t.shared.space->tree[e], at, &place);
+            const int meeting = fem_forest_rank_at(t.shared.forest, entity, place);
+            assert_true(abs(meeting - rank) <= 1);
+            others += meeting != rank;
+        }
+    }
+    assert_true(others <= 8);
+    twins_destroy(&t);
+}
 
 /* ------------------------------------------------------------------------------------------------------ numbers */
 
@@ -274,6 +344,8 @@ static void coarser_forests_are_those_of_one_rank(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(places_are_found_in_the_lowest_tree),
+    cmocka_unit_test(nodes_meet_on_ranks_nearby),
     cmocka_unit_test(numbers_and_places_are_those_of_one_rank),
     cmocka_unit_test(corners_have_the_numbers_of_one_rank),
     cmocka_unit_test(unequal_shares_do_not_matter),
