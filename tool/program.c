@@ -52,6 +52,7 @@ yoke_status tool_become(yoke_context *context, const char *program, char **argv)
     if (status != YOKE_OK) return status;
     argv[0] = (char *)program; /* what ps shows */
     app_threads_settle();
+    app_threads_free();
     bool known = own_directory(own, sizeof own);
     if ((known && !try_directory(own, "", program, argv, path, sizeof path)) ||
         (known && !try_directory(own, "../libexec/yoke/", program, argv, path, sizeof path)) ||

@@ -16,4 +16,10 @@
  */
 bool app_threads_settle(void);
 
+/*
+ * What this thread starts, threads and programs, may use all cores that the process may.  Where the user has OpenMP bind threads (OMP_PROC_BIND, OMP_PLACES) its
+ * runtime has bound this thread before main, and what it starts would inherit that one place.
+ */
+void app_threads_free(void);
+
 #endif

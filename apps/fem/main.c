@@ -401,6 +401,7 @@ static void begin_again(char **argv)
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     if (length <= 0) return;
     own[length] = 0;
+    app_threads_free();
     execv(own, argv); /* by its own name, which ps shows; where that fails it goes on as it is */
 }
 

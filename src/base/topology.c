@@ -1,10 +1,40 @@
 #include <errno.h>
 #include <hwloc.h>
+#include <omp.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/limits.h"
 #include "base/numa.h"
+
+/*
+ * Where the user has OpenMP bind threads (OMP_PROC_BIND, OMP_PLACES), its runtime has bound this one to a place before main.  What the process may use is all its
+ * places, then, which are what this thread was bound to before.  Zero: the runtime binds none, or tells none.
+ */
+static int read_places(hwloc_bitmap_t processors)
+{
+    enum { MOST = 4096 }; /* hardware threads of a place that are read */
+    int ids[MOST];
+    if (omp_get_proc_bind() == omp_proc_bind_false) return 0;
+    for (int place = 0; place < omp_get_num_places(); place++) {
+        const int count = omp_get_place_num_procs(place);
+        if (count < 1 || count > MOST) return 0;
+        omp_get_place_proc_ids(place, ids);
+        for (int i = 0; i < count; i++) hwloc_bitmap_set(processors, (unsigned)ids[i]);
+    }
+    return !hwloc_bitmap_iszero(processors);
+}
+
+/* Leaves out what the process may not use.  Returns -1 and errno where that fails. */
+static int restrict_machine(hwloc_topology_t machine)
+{
+    hwloc_bitmap_t processors = hwloc_bitmap_alloc();
+    int failed = processors == NULL;
+    if (!failed && (read_places(processors) || hwloc_get_cpubind(machine, processors, 0) == 0))
+        failed = hwloc_topology_restrict(machine, processors, 0);
+    hwloc_bitmap_free(processors);
+    return failed ? -1 : 0;
+}
 
 /* As the system describes it, and, where `asks_processors` is nonzero, as its processors do. */
 static yoke_status read_machine(yoke_context *context, int asks_processors, hwloc_topology_t *topology)
@@ -13,9 +43,9 @@ static yoke_status read_machine(yoke_context *context, int asks_processors, hwlo
     errno = 0;
     if (hwloc_topology_init(&loaded) != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
     if (!asks_processors) (void)hwloc_topology_set_components(loaded, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    /* hwloc leaves out what the container forbids by itself, and what the process is not bound to only on request. */
-    if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) != 0 ||
-        hwloc_topology_load(loaded) != 0) {
+    /* hwloc leaves out what the container forbids by itself. */
+    if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) != 0 || hwloc_topology_load(loaded) != 0 ||
+        restrict_machine(loaded) != 0) {
         int error = errno;
         hwloc_topology_destroy(loaded);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not read the machine: %s; does lstopo work here?", strerror(error));

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/threads.h"
 #include "energy/energy.h"
 #include "tool.h"
 
@@ -118,6 +119,7 @@ static int start(const energy_signals *signals, char **command, char **environme
     error = posix_spawnattr_setsigmask(&attributes, &signals->before);
     if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &signals->standard);
     if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    app_threads_free(); /* this program only waits from now on */
     if (error == 0) error = posix_spawnp(id, command[0], NULL, &attributes, command, environment);
     if (error == ENOEXEC) error = start_script(command, environment, &attributes, id);
     posix_spawnattr_destroy(&attributes);
