@@ -102,7 +102,11 @@ typedef struct yoke_run_device {
     const char *meters;           /* names with commas between them; "": none measures its energy */
     const char *why_no_meter;     /* "" */
     double idle_w, dynamic_w;     /* at its present frequency: at rest, and in addition at work; NaN: not known */
-    int shares_cores; /* an accelerator (OpenCL on a processor) with threads on cores of the run's hosts; zero where the options have both work */
+    /*
+     * An accelerator (OpenCL on a processor) with threads on cores of the run's hosts.  It rests, or these do (yoke_run_rests).  Zero where the options have both
+     * work: use is YOKE_RUN_BOTH, or a share is given.
+     */
+    int shares_cores;
 } yoke_run_device;
 
 /* The devices, in the order of their ranges.  *devices is borrowed until the next call for this run.  Errors: ARGUMENT. */
@@ -183,6 +187,24 @@ typedef struct yoke_run_report {
     const int64_t *moved_units; /* [num_devices] of cut 0 that were copied so; NULL: those that the device did not have before */
     int waited; /* nonzero: part of the round was waiting for others, whom the run does not know: its length tells nothing of what rounds take */
 } yoke_run_report;
+
+/*
+ * Devices on the same cores do less together than the better one alone.  So where a device shares the cores of hosts (yoke_run_device), plans leave out either it or
+ * all hosts: the hosts, where both were measured with all works of the round, and it is faster than all of these together, alone, by 2 %; else it.  Limits of
+ * the round count: nobody rests where the units fit only all devices.  Phases that belong to a device that rests have no units in such a plan.
+ */
+typedef struct yoke_run_rest {
+    const char *why; /* it rests: a constant text; "": it may have units */
+    int64_t
+        trial_units; /* it rests as it was never measured, and what is left takes 30 s or more: so many units for it alone are worth trying; else 0 */
+} yoke_run_rest;
+
+/*
+ * Who rests in a round of so many units (>= 0) of one work.  What is left takes as long as this round on the hosts, times the rounds that the options say are left;
+ * or as long again as all rounds so far.  rests: [num_devices].
+ * Errors: ARGUMENT, MEMORY.
+ */
+YOKE_API yoke_status yoke_run_rests(yoke_run *run, const char *work, int64_t units, yoke_run_rest *rests);
 
 /*
  * The round has ended: updates models and powers. measured (may be NULL): time from begin to end, and energy of all that is metered.  Errors:
@@ -383,7 +405,7 @@ YOKE_API yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *d
 
 /*
  * Works on units 0 .. n - 1, on all devices at once, and waits.  Results are in host memory afterwards, except those of kept arrays.  Work that was never
- * measured on a device is tried with a part of the units first.  arguments: values of the kernel's last parameters (no buffers); hosts with a
+ * measured on a device is tried with a part of the units first; on one that shares the cores of hosts only as yoke_run_rests says.  arguments: values of the kernel's last parameters (no buffers); hosts with a
  * function do not get them.
  * A device that fails is removed, and the others do its units.
  * Errors: ARGUMENT (n negative, or more than an array holds), UNAVAILABLE (no device is left), DEVICE (a device failed, and no other one had its results

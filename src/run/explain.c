@@ -18,10 +18,18 @@ static void append(char *text, const char *format, ...)
     va_end(arguments);
 }
 
-static const char *why_text(const run_plan *plan)
+static int count_working(const run_plan *plan, int num_devices)
 {
+    int count = 0;
+    for (int i = 0; i < num_devices; i++) count += plan->units[0][i] > 0;
+    return count;
+}
+
+static const char *why_text(const run_plan *plan, int num_devices)
+{
+    if (plan->decision == YOKE_RUN_STARTED && count_working(plan, num_devices) == 1) return "it was never measured with this work";
     static const char *const texts[] = {"the shares are fixed",
-                                        "some device was never measured with this work, so every device gets some of it",
+                                        "some device was never measured with this work, so every device that may work gets some of it",
                                         "frequencies are tried whose times or powers are not known yet",
                                         "by the balancer, for least time",
                                         "the planner's best",
@@ -39,8 +47,9 @@ static void append_parts(const yoke_run *run, char *text)
         if (!isnan(run->frequency_hz[i])) append(text, ", %.4g GHz", run->frequency_hz[i] / 1e9);
         if (plan->units[0][i] > 0 && !isnan(run->measured_s[i])) append(text, ", %.4g s", run->measured_s[i]);
         if (plan->units[0][i] > 0 && !isnan(plan->predicted_s[i])) append(text, " (predicted %.4g s)", plan->predicted_s[i]);
+        const char *rests = run_why_rests(run, plan, i);
         int works = run_is_active(run, i) && (plan->allowed >> i & 1);
-        append(text, "%s%s\n", works ? "" : ", left out: ", works ? "" : d->why);
+        append(text, "%s%s%s%s\n", works ? "" : ", left out: ", works ? "" : d->why, rests[0] != '\0' ? ", rests: " : "", rests);
     }
 }
 
@@ -112,7 +121,7 @@ yoke_status yoke_run_explain(yoke_run *run, char **text_out)
         return YOKE_OK;
     }
     append(text, "%s, %lld units, least %s: %s", run->run_works[plan->works[0]].name, (long long)plan->cut_units[0],
-           run_objective_text(run->options.objective), why_text(plan));
+           run_objective_text(run->options.objective), why_text(plan, run->num_devices));
     if (plan->decision == YOKE_RUN_KEPT) append(text, ", as the best would gain %.2g %%", 100 * plan->gain);
     if (plan->decision == YOKE_RUN_PLANNED && plan->optimal) append(text, ", proved to be optimal");
     if (plan->decision == YOKE_RUN_PLANNED && !plan->optimal && plan->gap > 0)

@@ -41,6 +41,7 @@ struct yoke_run_kernel {
     yoke_run_array *arrays;
     run_kernel_device *devices;     /* [num_devices] */
     void *memory[4];                /* of all devices: buffers, held, sent, staging */
+    uint64_t resting;               /* bit i: device i has no units of the present loop, as others work on its cores */
     int tries;                      /* nonzero: the present loop tries devices first: what moves in it is no measure of later loops */
     const yoke_argument *arguments; /* of the present loop */
     int64_t num_arguments;

@@ -298,6 +298,12 @@ static uint64_t allowed_devices(const yoke_run *run, const yoke_run_kernel *kern
     return allowed;
 }
 
+/* Who rests from now on, with so many units left. */
+static yoke_status choose_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t units, yoke_run_rest *rests)
+{
+    return run_rest(run, kernel->work, units, allowed_devices(run, kernel), &kernel->resting, rests);
+}
+
 static yoke_status plan_piece(yoke_run *run, const yoke_run_kernel *kernel, int64_t count)
 {
     const yoke_phase phase = {.work = kernel->work, .calls = 1, .units = count, .barrier = 1};
@@ -310,8 +316,8 @@ static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t fr
 /* Units of devices that failed are done by the others. */
 static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
 {
-    int64_t first[RUN_MAX_DEVICES], last[RUN_MAX_DEVICES];
-    yoke_status status = YOKE_OK;
+    int64_t first[RUN_MAX_DEVICES], last[RUN_MAX_DEVICES], left = 0;
+    yoke_run_rest rests[RUN_MAX_DEVICES];
     run->forced = -1;
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
@@ -321,7 +327,9 @@ static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
             last[i] = d->last;
         }
         if (d->failed) d->usable = d->failed = 0;
+        left += last[i] - first[i];
     }
+    yoke_status status = choose_resting(run, kernel, left, rests);
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
         if (last[i] > first[i]) status = work_piece(run, kernel, first[i], last[i] - first[i]);
     return status;
@@ -375,12 +383,17 @@ static yoke_status check(yoke_run *run, const yoke_run_kernel *kernel, int64_t n
     return YOKE_OK;
 }
 
+static int may_work(const yoke_run *run, const yoke_run_kernel *kernel, int i)
+{
+    return run_is_active(run, i) && kernel->devices[i].usable && !(kernel->resting >> i & 1);
+}
+
 /* Nonzero: a device that may work on it was never measured, and there are others. */
 static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int work)
 {
     int count = 0, unmeasured = 0;
     for (int i = 0; i < run->num_devices; i++) {
-        if (!run_is_active(run, i) || !kernel->devices[i].usable) continue;
+        if (!may_work(run, kernel, i)) continue;
         count++;
         unmeasured |= !run_is_measured(run, work, i);
     }
@@ -393,7 +406,7 @@ static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int64_t n, 
     const int64_t count = larger(n / ALONE_PART, 4);
     yoke_status status = YOKE_OK;
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
-        if (!run_is_active(run, i) || !kernel->devices[i].usable) continue;
+        if (!may_work(run, kernel, i)) continue;
         run->forced = i;
         status = work_piece(run, kernel, *done, count);
         run->forced = -1;
@@ -402,19 +415,41 @@ static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int64_t n, 
     return status;
 }
 
+/* Some units for a device that rests alone, after a few that nothing is learned from; of several devices each has a loop of its own. */
+static yoke_status try_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
+{
+    enum { FEW = 8 };
+    yoke_run_rest rests[RUN_MAX_DEVICES];
+    int i = 0;
+    yoke_status status = choose_resting(run, kernel, n, rests);
+    while (status == YOKE_OK && i < run->num_devices && rests[i].trial_units == 0) i++;
+    if (status != YOKE_OK || i == run->num_devices || n < LEAST) return status;
+    const int64_t units = rests[i].trial_units, pieces[] = {run->simulated ? 0 : larger(units / FEW, 1), units};
+    kernel->tries = 1;
+    for (int k = 0; k < 2 && status == YOKE_OK; k++) {
+        run->forced = i;
+        if (pieces[k] > 0) status = work_piece(run, kernel, *done, pieces[k]);
+        *done += pieces[k];
+    }
+    run->forced = -1;
+    return status == YOKE_OK ? choose_resting(run, kernel, n - *done, rests) : status;
+}
+
 static yoke_status try_devices(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
 {
     int work = 0;
     kernel->tries = 0;
     yoke_status status = run_work_find(run, kernel->work, &work);
     if (status == YOKE_OK) status = run_work_open(run, work);
+    if (status == YOKE_OK) status = try_resting(run, kernel, n, done);
     if (status != YOKE_OK || n < (int64_t)LEAST * run->num_devices || !wants_trial(run, kernel, work)) return status;
     kernel->tries = 1;
+    int64_t count = larger(n / WARM_PART, run->num_devices);
     if (!run->simulated) { /* nothing is learned from a first launch */
-        *done = larger(n / WARM_PART, run->num_devices);
-        status = work_piece(run, kernel, 0, *done);
+        status = work_piece(run, kernel, *done, count);
+        *done += count;
     }
-    int64_t count = larger(n / TRIED_PART, 4 * (int64_t)run->num_devices);
+    count = larger(n / TRIED_PART, 4 * (int64_t)run->num_devices);
     if (status == YOKE_OK) status = work_piece(run, kernel, *done, count);
     *done += count;
     return status == YOKE_OK ? try_alone(run, kernel, n, done) : status;
@@ -434,8 +469,11 @@ yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, con
     for (int i = 0; i < run->num_devices; i++) /* the host may have changed what is not kept */
         for (int64_t k = 0; k < kernel->num_arrays; k++)
             if (!kernel->arrays[k].keep) kernel->devices[i].sent[k] = 0;
+    run->resting = &kernel->resting;
     status = try_devices(run, kernel, n, &done);
-    return status == YOKE_OK ? work_piece(run, kernel, done, n - done) : status;
+    if (status == YOKE_OK) status = work_piece(run, kernel, done, n - done);
+    run->resting = NULL;
+    return status;
 }
 
 yoke_status yoke_run_sync(yoke_run *run, yoke_run_kernel *kernel)

@@ -42,15 +42,16 @@ static json_t *failed_json(const yoke_run *run)
 
 static json_t *devices_json(const yoke_run *run)
 {
+    const run_plan *plan = run->plan;
     json_t *devices = json_array();
     for (int i = 0; i < run->num_devices; i++) {
         const run_device *d = &run->devices[i];
-        devices = yoke_json_append(devices, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "device", d->info->name, "kind",
-                                                      d->info->kind, "accelerator", d->accelerator, "active", run_is_active(run, i), "why",
-                                                      text(d->why), "frequency_domain", text(d->domain), "why_no_frequency",
-                                                      text(d->domain[0] != '\0' ? "" : d->why_no_frequency), "meters", text(d->meter_names),
-                                                      "idle_w", number(run_idle_w(run, i, d->level)), "dynamic_w",
-                                                      number(run_dynamic_w(run, i, d->level, NULL))));
+        devices = yoke_json_append(
+            devices, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", d->info->name, "kind", d->info->kind,
+                               "accelerator", d->accelerator, "active", run_is_active(run, i), "why", text(d->why), "rests",
+                               text(run_why_rests(run, plan, i)), "frequency_domain", text(d->domain), "why_no_frequency",
+                               text(d->domain[0] != '\0' ? "" : d->why_no_frequency), "meters", text(d->meter_names), "idle_w",
+                               number(run_idle_w(run, i, d->level)), "dynamic_w", number(run_dynamic_w(run, i, d->level, NULL))));
     }
     return devices;
 }

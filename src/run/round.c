@@ -113,6 +113,7 @@ static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t al
         plan->weighted |= plan->phases[p].weight_sum != NULL;
         if (status == YOKE_OK) plan->phases[p].work = run->run_works[plan->works[p]].name;
     }
+    if (status == YOKE_OK) run_choose_resting(run, plan);
     return status;
 }
 
@@ -121,6 +122,7 @@ yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *pla
     yoke_status status = check_round(run, round, 0);
     if (status == YOKE_OK) status = fill_plan(run, round, ~UINT64_C(0), plan);
     plan->weighed = 0; /* whatever was planned before */
+    plan->resting = 0;
     return status;
 }
 

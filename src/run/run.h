@@ -11,7 +11,7 @@
  *               others.c what others draw
  *               overhead.c what is beside phases
  *   decide/     problem.c a round as a problem of the planner   cost.c what it costs   decide.c, search.c units and frequencies of a round
- *               alone.c one device instead of all
+ *               alone.c one device instead of all   cores.c which of those on the same cores work
  *               predict.c what is known, one call at a time or as a model file
  *   calibrate/  measuring before the first round
  */
@@ -165,6 +165,7 @@ typedef struct run_plan {
     int likes[RUN_MAX_PHASES];         /* likewise: whose times are taken until those are known; -1: none */
     double memory_bytes_per_unit, copy_bytes_per_unit;
     uint64_t allowed;                    /* bit i: device i can do the work */
+    uint64_t resting;                    /* bit i: device i has no units, as others work on its cores */
     int64_t most_units[RUN_MAX_DEVICES]; /* of cut 0 */
     int64_t units[RUN_MAX_CUTS][RUN_MAX_DEVICES];
     int levels[RUN_MAX_DEVICES];
@@ -215,8 +216,9 @@ struct yoke_run {
     /* The round that is planned, or was worked last. */
     run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */
     int alone_rounds, questions;                /* rounds of one device alone since all worked together, and how often they were asked to */
-    double tried_alone_s; /* by so much rounds took longer, as predicted, that were to tell what a device takes alone */
-    int forced;           /* the device that the next round is for alone; -1: none */
+    double tried_alone_s;    /* by so much rounds took longer, as predicted, that were to tell what a device takes alone */
+    int forced;              /* the device that the next round is for alone; -1: none */
+    const uint64_t *resting; /* who rests in the next rounds (bits); NULL: what is best for each */
     void *plans_memory;
     int has_plan, begun;
     int patience, waited; /* rounds without a search, and how many of them there were */
@@ -437,6 +439,15 @@ yoke_status run_decide(yoke_run *run, run_plan *plan);
  * Errors: MEMORY.
  */
 yoke_status run_consider_alone(yoke_run *run, run_plan *plan);
+/*
+ * cores.c: sets plan->resting, where the phases are filled: devices that have no units, as others are faster on the same cores.  None where the units fit the others
+ * only with them.  Phases of their own have no units either.
+ */
+void run_choose_resting(const yoke_run *run, run_plan *plan);
+/* Why a device is among plan->resting: a constant text; "": it is not. */
+const char *run_why_rests(const yoke_run *run, const run_plan *plan, int device);
+/* As yoke_run_rests, for devices that are allowed (bits).  *resting: those that rest. */
+yoke_status run_rest(yoke_run *run, const char *work, int64_t units, uint64_t allowed, uint64_t *resting, yoke_run_rest *rests);
 /* Nonzero: the latest round had the same cuts. */
 int run_has_distribution(const yoke_run *run, const run_plan *plan);
 /* search.c: the same by the planner; *known: zero where powers are not known, and nothing is decided. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "run/run.h"
 #include "share/sharing.h"
 
 static dense_shared shared;
@@ -291,28 +292,18 @@ static void devices_that_gain_from_each_other_share(void **state)
     remove(path);
 }
 
-/* As if the GPU worked on the CPU's cores: what a work that does `rate` units a second would do next. */
-static void expect_on_the_same_cores(yoke_run *run, const dense_kernel *kernel, double rate, int cpu_rests, int gpu_rests,
+/* As if the GPU worked on the CPU's cores: who rests before `left` units, and which of those the GPU is to try. */
+static void expect_on_the_same_cores(yoke_run *run, const dense_kernel *kernel, int64_t left, int cpu_rests, int gpu_rests,
                                      int64_t units_of_trial)
 {
-    const yoke_run_device *devices = NULL;
-    yoke_run_device list[2];
-    int64_t number = 0;
-    if (yoke_run_devices(run, &devices, &number)) fail_msg("no devices");
-    memcpy(list, devices, sizeof list);
-    list[1].shares_cores = 1;
-    dense_sharing s = {.run = run, .kernel = kernel, .list = list, .count = 2, .rate = rate};
-    dense_share_choose_cores(&s);
-    assert_int_equal(s.device[0].rests, cpu_rests);
-    assert_int_equal(s.device[1].rests, gpu_rests);
+    dense_sharing s = {.run = run, .kernel = kernel};
+    if (dense_share_get_devices(&s) || dense_share_choose_cores(&s, left)) fail_msg("no devices");
     assert_int_equal(dense_share_works(&s, 0), !cpu_rests);
-    assert_true((dense_share_why_rests(&s, 1)[0] != '\0') == gpu_rests);
-    assert_int_equal(dense_share_try_cores(&s, kernel->units), units_of_trial > 0 ? 1 : -1);
+    assert_int_equal(dense_share_works(&s, 1), !gpu_rests);
+    assert_int_equal(dense_share_try_cores(&s), units_of_trial > 0 ? 1 : -1);
     assert_int_equal(s.alone_units, units_of_trial);
-    assert_int_equal(dense_share_try_cores(&s, kernel->units), -1); /* once in a work */
-    list[0].active = 0;
-    dense_share_choose_cores(&s);
-    assert_int_equal(s.device[1].rests, 0); /* nothing else is left */
+    if (dense_share_choose_cores(&s, left)) fail_msg("no memory");
+    assert_int_equal(dense_share_try_cores(&s), -1); /* once in a work */
 }
 
 /* Not known: the GPU rests, and is tried where the CPU works for longer than 30 s.  Known: the faster one works. */
@@ -332,17 +323,25 @@ static void of_devices_on_the_same_cores_the_faster_one_works(void **state)
                                      .close = close_card,
                                      .prepare = prepare_card,
                                      .start = start_card};
+        dense_kernel few = kernel;
+        few.units = 100;
         snprintf(text, sizeof text,
                  "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-3}, "
                  "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g}]}",
                  slower[k] * 2e-3);
         yoke_context *context = machine(text, &memory);
         if (yoke_run_create(context, NULL, &run)) fail_msg("%s", yoke_last_error(context));
-        expect_on_the_same_cores(run, &kernel, 0, 0, 1, 0);
-        expect_on_the_same_cores(run, &kernel, 1000, 0, 1, 0);
-        expect_on_the_same_cores(run, &kernel, 500, 0, 1, 40);
+        run->devices[1].shares_cores = 1;
+        expect_on_the_same_cores(run, &kernel, 20000, 0, 1, 0);
+        if (dense_share(context, run, &few, &shared)) fail_msg("%s", yoke_last_error(context));
+        assert_int_equal(shared.part[1].units, 0);
+        expect_on_the_same_cores(run, &kernel, 14900, 0, 1, 0);
+        expect_on_the_same_cores(run, &kernel, 20000, 0, 1, 40);
         if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
-        expect_on_the_same_cores(run, &kernel, 500, slower[k]<1, slower[k]> 1, 0);
+        assert_int_equal(shared.part[1].units, slower[k] < 1 ? 19960 + 40 : 40);
+        assert_int_equal(shared.part[0].units + shared.part[1].units, 20000);
+        assert_true((shared.part[0].why[0] != '\0') == (slower[k] < 1) && (shared.part[1].why[0] != '\0') == (slower[k] > 1));
+        expect_on_the_same_cores(run, &kernel, 20000, slower[k]<1, slower[k]> 1, 0);
         yoke_run_destroy(run);
         yoke_context_destroy(context);
         assert_int_equal(memory.outstanding, 0);

@@ -15,6 +15,9 @@ import tempfile
 
 def main():
     program, devices, *rest = sys.argv[1:]
+    if "openmp:0-0" in devices and not {0, 1} <= os.sched_getaffinity(0):
+        print("left out: there are no two cores here")
+        return 77
     if "opencl" in devices and not os.path.isdir("/sys/devices/system/cpu"):
         print("left out: /sys is not mounted, without which PoCL ends the program that asks it")
         return 77
@@ -36,6 +39,10 @@ def main():
     if [name for name, _, _ in parts[:len(names)]] != names:
         return f"expected the devices {names}, found {parts}"
     total = int(re.search(r"^[^,\n]+, (\d+) units, least time", done.stdout, re.MULTILINE)[1])
+    if devices == "openmp,opencl:0.0" and ("rests: it would use the cores of the hosts" not in done.stdout or parts[1][1] != "0"):
+        return f"{names[1]} does not rest"
+    if "openmp:0-0" in devices and "rests:" in done.stdout:
+        return "a device rests, though each has a core"
     if sum(int(units) for _, units, _ in parts[:len(names)]) > total:
         return f"the devices have more than {total} units: {parts}"
     if (len(recorded) > 0) != (len(rest) > 0 and "axpy" in program):

@@ -124,7 +124,8 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     int64_t most[DENSE_MAX_DEVICES];
     const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = dense_share_weigh(k, units), .barrier = 1};
     for (int i = 0; i < s->count; i++) {
-        const int works = s->alone >= 0 ? s->alone == i : dense_share_works(s, i);
+        const int host = s->list[i].active && !s->list[i].accelerator; /* one that rests is open, too, and has what does not fit others */
+        const int works = s->alone >= 0 ? s->alone == i : host || dense_share_works(s, i);
         most[i] = !works ? 0 : s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
     }
     const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
@@ -224,8 +225,9 @@ static yoke_status work(dense_sharing *s)
     yoke_cost measured;
     int any = 0, lost = 0;
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) seconds[i] = NAN;
-    const dense_range taken = dense_share_next(s);
-    yoke_status status = open_working(s, &lost);
+    dense_range taken = {0, 0};
+    yoke_status status = dense_share_next(s, &taken);
+    if (!status) status = open_working(s, &lost);
     if (status || lost) return status ? status : dense_share_push(s, taken.first, taken.last);
     status = plan(s, taken);
     if (!status) status = warm_all(s);
@@ -337,7 +339,7 @@ yoke_status dense_sharing_do(dense_sharing *s, dense_shared *shared)
     s->done = 0;
     s->ranges = 0;
     yoke_status status = dense_share_push(s, 0, kernel->units);
-    if (!status) dense_share_begin(s);
+    if (!status) status = dense_share_begin(s);
     if (!status) status = open_working(s, &lost);
     if (!status && s->stage == DENSE_LARGER_ROUND) {
         status = plan(s, (dense_range){0, kernel->units});

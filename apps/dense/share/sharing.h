@@ -12,7 +12,7 @@ typedef struct dense_share_device {
     yoke_queue *queue;
     yoke_event *marks[2];
     int opened, failed, is_warm;
-    int rests; /* nonzero: it gets no units, as another one works on its cores */
+    const char *why_rests; /* it gets no units, as another one works on its cores; NULL: it does not rest */
     char why[DENSE_WHY];
     int64_t first, last; /* in this round */
     int done;
@@ -35,6 +35,8 @@ struct dense_sharing {
     double rate;                       /* units a second in the latest round of all; 0: not known */
     int unknown;                       /* nonzero: some device was never measured */
     dense_stage stage;                 /* of the next round of all */
+    int resting;                       /* a device that rests and is to be tried; -1: none */
+    int64_t resting_units;             /* with so many */
     int alone;                         /* the device that the round is for alone; -1: it is for all */
     int64_t alone_units;               /* of that, or of the latest round that was so */
     int trial;                         /* the device of the latest round that was for one alone; -1: none was */
@@ -54,12 +56,10 @@ yoke_status dense_share_push(dense_sharing *s, int64_t first, int64_t last);
 
 /* Nonzero: the device may have units, and does not rest. */
 int dense_share_works(const dense_sharing *s, int i);
-/* Of hosts and accelerators on the same cores those that are the faster ones alone, by what is known; the others rest. */
-void dense_share_choose_cores(dense_sharing *s);
+/* Who rests, with so many units left, and which of these is to be tried.  Errors: MEMORY. */
+yoke_status dense_share_choose_cores(dense_sharing *s, int64_t left);
 /* The device that rests and is to have the next round alone, with s->alone_units; -1: none. */
-int dense_share_try_cores(dense_sharing *s, int64_t left);
-/* Why the device rests: a constant text; "": it does not. */
-const char *dense_share_why_rests(const dense_sharing *s, int i);
+int dense_share_try_cores(dense_sharing *s);
 
 /* ------------------------------------------------------------------------------------------------- stages.c */
 
@@ -67,12 +67,12 @@ const char *dense_share_why_rests(const dense_sharing *s, int i);
 int64_t dense_share_weigh(const dense_kernel *kernel, int64_t units);
 /* Nonzero: the device was measured at such sizes. */
 int dense_share_is_known_of(const dense_sharing *s, int i, int64_t units);
-/* Before the first round: which stage it is.  DENSE_LARGER_ROUND: what is known leaves open whether a device is better alone; then all units are planned, for dense_share_expect. */
-void dense_share_begin(dense_sharing *s);
+/* Before the first round: which stage it is.  DENSE_LARGER_ROUND: what is known leaves open whether a device is better alone; then all units are planned, for dense_share_expect.  Errors: MEMORY. */
+yoke_status dense_share_begin(dense_sharing *s);
 /* After such a plan, which is not executed: what each device would do. */
 void dense_share_expect(dense_sharing *s);
-/* Takes the units of the next round from those that are left, which are some, and sets `alone`. */
-dense_range dense_share_next(dense_sharing *s);
+/* Takes the units of the next round from those that are left, which are some, and sets `alone`.  Errors: MEMORY. */
+yoke_status dense_share_next(dense_sharing *s, dense_range *taken);
 
 /* --------------------------------------------------------------------------------------------------- sums.c */
 

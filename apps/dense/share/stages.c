@@ -158,17 +158,18 @@ static int next_alone(dense_sharing *s)
     return i;
 }
 
-void dense_share_begin(dense_sharing *s)
+yoke_status dense_share_begin(dense_sharing *s)
 {
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) s->tried[i] = 0;
     s->alone = s->trial = -1;
     s->rate = 0;
-    dense_share_choose_cores(s);
+    yoke_status status = dense_share_choose_cores(s, s->kernel->units);
     s->unknown = !is_known(s, s->kernel->units);
     s->stage = s->unknown ? DENSE_FIRST_ROUND : DENSE_KNOWN;
-    if (s->unknown || count_active(s) < 2) return;
+    if (status || s->unknown || count_active(s) < 2) return status;
     const estimate e = estimate_units(s, few_units(s));
     if (find_untold(s, &e) >= 0 || find_doubtful(s, &e) >= 0) s->stage = DENSE_LARGER_ROUND;
+    return YOKE_OK;
 }
 
 void dense_share_expect(dense_sharing *s)
@@ -194,16 +195,20 @@ static dense_range take(dense_sharing *s, int64_t units)
  * Where a device was never measured the first round has a unit for each: one that is much slower than the others keeps them waiting only so long.  The next ones are
  * larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
  */
-dense_range dense_share_next(dense_sharing *s)
+yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
 {
     const dense_range *r = &s->left[s->ranges - 1];
     const int64_t all = r->last - r->first, few = few_units(s);
-    dense_share_choose_cores(s);
+    yoke_status status = dense_share_choose_cores(s, all);
+    if (status) return status;
     const int active = count_active(s);
     int64_t units = all, least = 4 * active;
-    s->alone = dense_share_try_cores(s, all);
+    s->alone = dense_share_try_cores(s);
     if (s->alone < 0) s->alone = next_alone(s);
-    if (s->alone >= 0) return take(s, s->alone_units);
+    if (s->alone >= 0) {
+        *taken = take(s, s->alone_units);
+        return YOKE_OK;
+    }
     if (s->stage == DENSE_FIRST_ROUND && active > 1)
         units = least = active;
     else if (s->stage <= DENSE_FEW_ROUND && (active > 1 || all > 32 * s->kernel->first_units))
@@ -214,5 +219,6 @@ dense_range dense_share_next(dense_sharing *s)
     const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
-    return take(s, units > all - all / 8 ? all : units); /* no small rest */
+    *taken = take(s, units > all - all / 8 ? all : units); /* no small rest */
+    return YOKE_OK;
 }

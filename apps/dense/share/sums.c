@@ -86,6 +86,7 @@ void dense_share_tell_parts(dense_sharing *s)
         part->device = s->list[i].info->name;
         part->accelerator = s->list[i].accelerator;
         part->by = s->kernel->by && part->units ? s->kernel->by(s->kernel->user, i, part->accelerator) : "";
-        part->why = s->list[i].active ? dense_share_why_rests(s, i) : s->list[i].why;
+        const char *rests = s->device[i].why_rests;
+        part->why = !s->list[i].active ? s->list[i].why : rests ? rests : "";
     }
 }

@@ -297,7 +297,10 @@ static int make_rounds(fem_distribution *d, int keeper)
     fem_round_phases(&d->products, &d->works, FEM_SHARED_ELEMENTS * (int64_t)active, active > 1 ? keeper : -1, d->shared);
     fem_round_phases(&d->products, &d->works, 0, -1, d->whole);
     /* The first step shows what devices take beside each other: what they exchange is known of no trial. */
-    const int teaches = choice && active > 1 && !d->steps && d->tried > 0 && !d->options.store && isnan(d->options.power_cap_w);
+    int on_hosts = 0; /* devices on the cores of the hosts: beside these they work less, and nobody needs to know how much */
+    for (int i = 0; i < devices && active > 0; i++) on_hosts |= list[i].active && list[i].shares_cores;
+    const int teaches =
+        choice && active > 1 && !on_hosts && !d->steps && d->tried > 0 && !d->options.store && isnan(d->options.power_cap_w);
     const int64_t even = teaches ? (d->elements + active - 1) / active : INT64_MAX;
     for (int i = 0; i < devices; i++) {
         const int64_t most = d->devices->list[i].most_elements;

@@ -50,7 +50,7 @@ static int has_phase(const run_plan *plan, int phase, int device)
 int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device)
 {
     const run_device *d = &run->devices[device];
-    if (!run_is_active(run, device) || !(plan->allowed >> device & 1) || plan->most_units[device] == 0) return 0;
+    if (!run_is_active(run, device) || !(plan->allowed & ~plan->resting & UINT64_C(1) << device) || plan->most_units[device] == 0) return 0;
     for (int p = 0; p < plan->num_phases; p++)
         if (has_phase(plan, p, device) && run->run_works[plan->works[p]].tries[device] >= RUN_MAX_TRIES) return 0;
     if (!d->accelerator || !(plan->memory_bytes_per_unit > 0) || d->memory_bytes <= 0) return plan->most_units[device];
@@ -335,9 +335,11 @@ static void number_phases(const yoke_run *run, const run_plan *plan, int only, r
     memcpy(phases, plan->phases, (size_t)plan->num_phases * sizeof *phases);
     const double call_s = run_find_overhead(run, plan, only).call_s;
     for (int p = 0; p < plan->num_phases; p++) phases[p].call_seconds += call_s;
-    for (int p = 0; p < plan->num_phases; p++)
+    for (int p = 0; p < plan->num_phases; p++) {
+        if (phases[p].units == 0) phases[p].device = 0; /* whose it was need not be there */
         for (int k = 0; k < count && phases[p].cut < 0; k++)
             if (problem->devices[k] == plan->phases[p].device) phases[p].device = k;
+    }
     problem->round =
         (yoke_round){.num_cuts = plan->num_cuts, .cut_units = plan->cut_units, .num_phases = plan->num_phases, .phases = phases};
 }

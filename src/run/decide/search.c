@@ -264,7 +264,8 @@ static int may_wait(const yoke_run *run, const run_plan *plan)
     const run_plan *last = run->plan;
     double deadline_s = run->options.deadline_s;
     if (run->waited >= run->patience || !run->has_plan || !run_has_distribution(run, plan) || last->num_phases != plan->num_phases ||
-        last->decision < YOKE_RUN_PLANNED || last->weighted || plan->weighted || last->allowed != plan->allowed)
+        last->decision < YOKE_RUN_PLANNED || last->weighted || plan->weighted || last->allowed != plan->allowed ||
+        last->resting != plan->resting)
         return 0;
     for (int p = 0; p < plan->num_phases; p++)
         if (last->works[p] != plan->works[p] || last->phases[p].units != plan->phases[p].units ||
