@@ -123,7 +123,9 @@ static yoke_status get_matrix(const dense_work *w, int which, int64_t rows, int6
     gemm *g = w->own;
     if (!w->operands.count) return dense_input_random(w->context, rows, columns, g->precision, (uint64_t)w->seed + (uint64_t)which, matrix);
     yoke_status status = dense_input_read(w->terminal, &g->file[which], g->precision, matrix);
-    return status ? status : dense_matrix_check_finite(matrix, w->operands.text[which]);
+    if (status) return status;
+    const dense_wrong wrong = dense_matrix_find_wrong(matrix, 0, 0, columns);
+    return dense_wrong_check(w->context, &wrong, rows, columns, w->operands.text[which]);
 }
 
 static yoke_status begin(dense_work *w)

@@ -45,8 +45,24 @@ static yoke_status fill(const dense_work *w, const dense_gemm_ranks *asked, int 
         return YOKE_OK;
     }
     app_progress(w->terminal, "reading %s", asked->file[which].path);
-    yoke_status status = dense_npy_read_part(&asked->file[which], place.row, place.column, part);
-    return status ? status : dense_matrix_check_finite_part(part, asked->file[which].path, place.row, place.column);
+    return dense_npy_read_part(&asked->file[which], place.row, place.column, part);
+}
+
+/* What the parts of all ranks have together is told by one. */
+static yoke_status check_finite(const dense_work *w, const char *name, int64_t rows, int64_t columns, yoke_rectangle place,
+                                const dense_matrix *part)
+{
+    dense_wrong *all = NULL, sum = dense_matrix_find_wrong(part, place.row, place.column, columns);
+    yoke_status status = app_ranks_agree(w->ranks, yoke_allocate(w->context, app_ranks_count(w->ranks), sizeof *all, &all));
+    if (!status) {
+        const dense_wrong mine = sum;
+        app_ranks_gather(w->ranks, &mine, sizeof mine, all);
+        sum = all[0];
+        for (int i = 1; i < app_ranks_count(w->ranks); i++) sum = dense_wrong_join(sum, all[i]);
+        status = app_ranks_agree(w->ranks, dense_wrong_check(w->context, &sum, rows, columns, name));
+    }
+    yoke_release(w->context, all);
+    return status;
 }
 
 static yoke_status fill_both(const dense_work *w, const dense_gemm_ranks *asked, dense_product *p)
@@ -54,7 +70,10 @@ static yoke_status fill_both(const dense_work *w, const dense_gemm_ranks *asked,
     const int me = app_ranks_number(w->ranks);
     yoke_status status = fill(w, asked, 0, p->places_a[me], asked->depth, &p->a);
     if (!status) status = fill(w, asked, 1, p->places_b[me], asked->columns, &p->b);
-    return app_ranks_agree(w->ranks, status);
+    status = app_ranks_agree(w->ranks, status);
+    if (status || !asked->file) return status;
+    status = check_finite(w, asked->file[0].path, asked->rows, asked->depth, p->places_a[me], &p->a);
+    return status ? status : check_finite(w, asked->file[1].path, asked->depth, asked->columns, p->places_b[me], &p->b);
 }
 
 /* -------------------------------------------------------------------------------------------------- telling */

@@ -86,24 +86,30 @@ void dense_matrix_random_part(dense_matrix *matrix, uint64_t seed, int64_t row, 
     }
 }
 
-yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *name)
+dense_wrong dense_matrix_find_wrong(const dense_matrix *part, int64_t row, int64_t column, int64_t all_columns)
 {
-    return dense_matrix_check_finite_part(matrix, name, 0, 0);
-}
-
-yoke_status dense_matrix_check_finite_part(const dense_matrix *matrix, const char *name, int64_t row, int64_t column)
-{
-    const int64_t count = matrix->rows * matrix->columns;
+    const int64_t count = part->rows * part->columns;
     int64_t wrong = 0, first = count;
 #pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
-        if (!isfinite(entry(matrix, i))) {
+        if (!isfinite(entry(part, i))) {
             wrong++;
             first = i < first ? i : first;
         }
-    if (wrong == 0) return YOKE_OK;
-    return yoke_fail(matrix->context, YOKE_ERROR_INPUT,
+    if (wrong == 0) return (dense_wrong){0, INT64_MAX, NAN};
+    return (dense_wrong){wrong, (row + first / part->columns) * all_columns + column + first % part->columns, entry(part, first)};
+}
+
+dense_wrong dense_wrong_join(dense_wrong a, dense_wrong b)
+{
+    return (dense_wrong){a.count + b.count, a.first < b.first ? a.first : b.first, a.first < b.first ? a.value : b.value};
+}
+
+yoke_status dense_wrong_check(yoke_context *context, const dense_wrong *wrong, int64_t rows, int64_t columns, const char *name)
+{
+    if (wrong->count == 0) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT,
                      "%s: %lld of %lld entries are not finite numbers; the first, in row %lld and column %lld, is %g", name,
-                     (long long)wrong, (long long)count, (long long)(row + first / matrix->columns),
-                     (long long)(column + first % matrix->columns), entry(matrix, first));
+                     (long long)wrong->count, (long long)(rows * columns), (long long)(wrong->first / columns),
+                     (long long)(wrong->first % columns), wrong->value);
 }

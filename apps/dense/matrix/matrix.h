@@ -42,12 +42,20 @@ void dense_matrix_random(dense_matrix *matrix, uint64_t seed);
 /* The same numbers of a part of such a matrix, from this row and column on; all_columns: of the whole one. */
 void dense_matrix_random_part(dense_matrix *matrix, uint64_t seed, int64_t row, int64_t column, int64_t all_columns);
 
+/* Entries of a matrix that are no finite numbers. */
+typedef struct dense_wrong {
+    int64_t count, first; /* first: number i columns + j of the first one; INT64_MAX: there is none */
+    double value;         /* of that; NaN: there is none */
+} dense_wrong;
+
+/* Those of a part of a matrix, from this row and column on; all_columns: of the whole one, whose numbers count. */
+dense_wrong dense_matrix_find_wrong(const dense_matrix *part, int64_t row, int64_t column, int64_t all_columns);
+/* Those of two parts. */
+dense_wrong dense_wrong_join(dense_wrong a, dense_wrong b);
 /*
- * Whether all entries are finite; name: of the matrix, for the message.
- * Errors: INPUT (how many are not, and the first one: row and column from 0, and its value).
+ * Fails where there are some of a matrix; name: of it, for the message.
+ * Errors: INPUT (how many of all there are, and the first one: row and column from 0, and its value).
  */
-yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *name);
-/* The same of a part of a matrix, from this row and column on. */
-yoke_status dense_matrix_check_finite_part(const dense_matrix *matrix, const char *name, int64_t row, int64_t column);
+yoke_status dense_wrong_check(yoke_context *context, const dense_wrong *wrong, int64_t rows, int64_t columns, const char *name);
 
 #endif

@@ -177,7 +177,13 @@ def test_an_error_of_one_rank_ends_all_with_one_message():
     pathlib.Path("c.npy").write_text("old", encoding="utf-8")
     done = run(4, "a.npy", "b.npy", "--output", "c.npy", "-b", 5, code=2)
     only, = errors(done)
-    assert "a.npy: 1 of " in only and "the first, in row 33 and column 7, is nan" in only, done.stderr
+    assert "a.npy: 1 of 1600 entries" in only and "the first, in row 33 and column 7, is nan" in only, done.stderr
+    a[2][39], a[39][1] = math.inf, math.nan  # of other ranks
+    write_npy("a.npy", a)
+    only, = errors(run(4, "a.npy", "b.npy", "--output", "c.npy", "-b", 5, code=2))
+    assert "a.npy: 3 of 1600 entries" in only and "the first, in row 2 and column 39, is inf" in only, only
+    only, = errors(run(3, "b.npy", "a.npy", "-b", 5, code=2))
+    assert "a.npy: 3 of 1600 entries" in only and "the first, in row 2 and column 39, is inf" in only, only
     assert pathlib.Path("c.npy").read_text(encoding="utf-8") == "old"
 
 
