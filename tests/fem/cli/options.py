@@ -31,7 +31,7 @@ def assert_same_solution(one, other, relative):
 def test_help_names_every_option():
     text = run([command.PROGRAM, "fem", "--help"]).stdout
     for option in ("--set", "--json", "--operator", "--devices", "--case", "--share", "--objective", "--max-slowdown", "--power-cap", "--deadline", "--clocks", "--balance", "--exchange", "--store", "--machine", "--declare",
-                   "--write-model", "--threads", "--explain", "--profile", "--check", "--quiet", "--help", "--version"):
+                   "--write-model", "--threads", "--explain", "--profile", "--restart", "--check", "--quiet", "--help", "--version"):
         assert f"  {option} " in text, option
     assert text == run([command.PROGRAM, "help", "fem"]).stdout == run([command.PROGRAM, "fem", "-h"]).stdout
     assert all(len(line) <= 120 for line in text.splitlines())
