@@ -41,13 +41,24 @@ static yoke_status take_out(dense_sharing *s)
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
+/*
+ * Nonzero: nobody works beside this host.  Then it works on the calling thread, whose threads of OpenMP are awake.  On a thread of its own it would wait for a core
+ * until those sleep, which is milliseconds later.
+ */
+static int is_only_one(const dense_sharing *s, int i)
+{
+    for (int other = 0; other < s->count; other++)
+        if (other != i && s->list[other].active && !s->list[other].shares_cores) return 0;
+    return !s->list[i].accelerator;
+}
+
 static yoke_status open_device(dense_sharing *s, int i)
 {
     dense_share_device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
     if (!s->list[i].accelerator && k->no_host) return yoke_fail(s->context, YOKE_ERROR_UNAVAILABLE, "%s", k->no_host);
     d->device = s->list[i].device;
-    yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
+    yoke_status status = yoke_queue_create(d->device, is_only_one(s, i) ? YOKE_QUEUE_INLINE : 0, &d->queue);
     for (int m = 0; m < 2 && !status; m++) status = yoke_event_create(d->device, &d->marks[m]);
     if (!status && !s->list[i].accelerator && k->ready) status = yoke_queue_call(d->queue, k->ready, k->user, 0);
     if (!status && s->list[i].accelerator) {
