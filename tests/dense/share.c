@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "machine.h"
 #include "run/run.h"
@@ -9,6 +10,9 @@
 
 static dense_shared shared;
 static int64_t done, ready_before;
+
+/* Tests run beside each other in one directory. */
+static void make_path(char path[64]) { (void)snprintf(path, 64, "share-test-%ld.store.json", (long)getpid()); }
 
 static void count(void *user, int64_t first, int64_t last)
 {
@@ -183,7 +187,8 @@ static void devices_that_lose_more_than_they_bring_are_left_out(void **state)
 {
     (void)state;
     static const double slower[] = {4.5, 1.8, 4, 8}, contention[] = {1, 1, 0.4, 0.25};
-    static const char *const path = "share-test.store.json";
+    char path[64];
+    make_path(path);
     const int64_t units = 6400;
     for (int k = 0; k < 4; k++) {
         remove(path);
@@ -201,7 +206,8 @@ static void devices_that_lose_more_than_they_bring_are_left_out(void **state)
 static void what_a_store_does_not_know_is_tried(void **state)
 {
     (void)state;
-    static const char *const path = "share-test.store.json";
+    char path[64];
+    make_path(path);
     const int64_t units = 6400;
     remove(path);
     (void)share_with_gpu(1.8, 1, 1, 2, path);
@@ -244,7 +250,8 @@ static void a_trial_that_was_disturbed_is_repeated(void **state)
 {
     (void)state;
     static const double slower[] = {1.8, 25, 4, 8}, contention[] = {0.8, 0.8, 0.4, 0.25};
-    static const char *const path = "share-test.store.json";
+    char path[64];
+    make_path(path);
     const int64_t units = 6400;
     for (int k = 0; k < 4; k++) {
         remove(path);
@@ -264,7 +271,8 @@ static void a_trial_that_was_disturbed_is_repeated(void **state)
 static void the_device_that_is_the_best_alone_is_found(void **state)
 {
     (void)state;
-    static const char *const path = "share-test.store.json";
+    char path[64];
+    make_path(path);
     const int64_t units = 6400;
     remove(path);
     for (int again = 0; again < 2; again++) {
@@ -278,7 +286,8 @@ static void devices_that_gain_from_each_other_share(void **state)
 {
     (void)state;
     static const double slower[] = {1, 1.8, 4.5, 8}, contention[] = {0, 0.05};
-    static const char *const path = "share-test.store.json";
+    char path[64];
+    make_path(path);
     const int64_t units = 6400;
     for (int k = 0; k < 8; k++) {
         remove(path);
