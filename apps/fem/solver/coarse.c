@@ -198,6 +198,8 @@ yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
     return YOKE_OK;
 }
 
+int fem_coarse_is_algebraic(const fem_coarse *coarse) { return coarse->amg != NULL; }
+
 const char *fem_coarse_name(const fem_coarse *coarse)
 {
     if (coarse->cholesky) return "cholmod";

@@ -66,6 +66,8 @@ yoke_status fem_coarse_create_on_ranks(yoke_context *context, app_ranks *ranks, 
  */
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x);
 
+/* Whether AMG solves it. */
+int fem_coarse_is_algebraic(const fem_coarse *coarse);
 /* "cholmod", "boomeramg" or "none" (nothing is free).  Never NULL. */
 const char *fem_coarse_name(const fem_coarse *coarse);
 

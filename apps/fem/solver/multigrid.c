@@ -399,6 +399,8 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
         } else if (m->direct) {
             const fem_cholesky_cost cost = fem_direct_cost(m->direct);
             work = fem_last_level_work(level.dofs, &cost, visits);
+        } else if (m->coarse && fem_coarse_is_algebraic(m->coarse)) {
+            work = fem_algebraic_level_work(level.dofs, visits);
         }
         sum.setup += work.setup;
         sum.iteration += work.iteration;

@@ -25,6 +25,8 @@ fem_multigrid_work fem_block_level_work(const fem_block_level *level);
 fem_multigrid_work fem_multigrid_least_work(void);
 /* A last level that is factored, and solved so many times in an iteration. */
 fem_multigrid_work fem_last_level_work(double dofs, const fem_cholesky_cost *cost, double solves);
+/* A last level of q1 that algebraic multigrid solves, so many times in an iteration. */
+fem_multigrid_work fem_algebraic_level_work(double dofs, double solves);
 
 /* The factor with its order and the matrix, and two substitutions. */
 double fem_direct_operations(double dofs, const fem_cholesky_cost *cost);

@@ -524,6 +524,31 @@ static void an_iteration_costs_more_the_wider_blocks_are(void **state)
     assert_true(wide.iteration > 5 * wide_usual.iteration && wide.setup > 10 * wide_usual.setup);
 }
 
+/* A level whose factor is too dear is left to algebraic multigrid: that counts, else nobody would ever give it up for the factor. */
+static void algebraic_multigrid_is_in_the_account(void **state)
+{
+    (void)state;
+    fem_coarse_keeper *keeper;
+    fem_devices *devices;
+    fem_multigrid *multigrid;
+    block b;
+    create(&thin, FEM_Q1, 0, 0, &b);
+    const int32_t cut[2] = {0, b.space->num_elements};
+    assert_int_equal(fem_devices_open(b.context, NULL, &devices), YOKE_OK);
+    assert_int_equal(fem_coarse_keeper_create(b.context, &keeper), YOKE_OK);
+    assert_int_equal(fem_coarse_keeper_refuse(keeper, b.space, b.constraints, INFINITY), YOKE_OK);
+    const fem_multigrid_options options = {.devices = devices, .cut = cut, .direct_dofs = 10, .algebraic_dofs = 1, .keeper = keeper};
+    if (fem_multigrid_create(b.space, b.constraints, &options, NULL, &multigrid)) fail_msg("%s", yoke_last_error(b.context));
+    assert_string_equal(fem_multigrid_coarse_name(multigrid), "boomeramg");
+    const fem_multigrid_work work = fem_multigrid_get_work(multigrid), usual = fem_multigrid_usual_work((double)dofs_of(&b));
+    assert_true(work.iteration > 3 * (usual.iteration - fem_multigrid_least_work().iteration));
+    assert_true(work.setup > 10 * (usual.setup - fem_multigrid_least_work().setup));
+    fem_multigrid_destroy(multigrid);
+    fem_coarse_keeper_destroy(keeper);
+    fem_devices_close(devices);
+    block_destroy(&b);
+}
+
 /* ---------------------------------------------------------------------------------------------------- failures */
 
 static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **state)
@@ -566,6 +591,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(iterations_do_not_depend_on_the_cut),
     cmocka_unit_test(blocks_are_counted),
     cmocka_unit_test(an_iteration_costs_more_the_wider_blocks_are),
+    cmocka_unit_test(algebraic_multigrid_is_in_the_account),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 
