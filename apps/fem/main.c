@@ -341,6 +341,18 @@ static yoke_status check_alike(yoke_context *context, app_ranks *ranks, const co
                      "that of rank 0");
 }
 
+static yoke_status read_case(yoke_context *context, const command_line *line, fem_case **input)
+{
+    const char *path = line->operands.text[0];
+    if (fem_mesh_is_name_of_geometry(path))
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "%s is a mesh or a CAD file by its name; yoke fem takes a case, a YAML file that names its mesh, materials, supports and "
+            "loads (examples/ has some, docs/reference/case-file.md all keys)",
+            path);
+    return fem_case_read(context, path, line->overrides.text, line->overrides.count, input);
+}
+
 /* before: of the run that this one goes on with; or NULL */
 static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line,
                                 const fem_restart_line *before)
@@ -354,7 +366,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (!line->threads && app_ranks_count(ranks) > 1) line->threads = app_ranks_threads(ranks, omp_get_max_threads());
     if (line->threads) omp_set_num_threads((int)line->threads);
     if (app_ranks_number(ranks) == 0) status = leave_at_signals(context); /* until fem_adapt begins to compute */
-    if (!status) status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
+    if (!status) status = read_case(context, line, &input);
     if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, input, &ended);
     status = app_ranks_agree(ranks, status);
     app_ranks_broadcast(ranks, &ended, sizeof ended); /* what the first rank has read: another machine may see an older file */

@@ -163,15 +163,30 @@ static yoke_status check_content(yoke_context *context, const char *path, const 
     }
 }
 
+static const char *find_dot(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    return strrchr(base ? base : path, '.');
+}
+
 static const char *find_extension(const char *path)
 {
-    const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
+    const char *dot = find_dot(path);
     if (!dot) return NULL;
 #define FIND(extension, canonical, name) \
     if (strcasecmp(dot, extension) == 0) return canonical;
     FEM_MESH_FORMATS(FIND)
 #undef FIND
     return NULL;
+}
+
+bool fem_mesh_is_name_of_geometry(const char *path)
+{
+    static const char *const cad[] = {".geo", ".geo_unrolled", ".step", ".stp", ".iges", ".igs", ".brep", ".stl"};
+    const char *dot = find_dot(path);
+    bool is = find_extension(path) != NULL;
+    for (size_t i = 0; i < sizeof cad / sizeof *cad && dot; i++) is = is || strcasecmp(dot, cad[i]) == 0;
+    return is;
 }
 
 static yoke_status inspect(yoke_context *context, const char *path, int descriptor, const char *extension, int64_t *bytes)

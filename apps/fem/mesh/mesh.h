@@ -7,6 +7,8 @@
 #ifndef FEM_MESH_MESH_H
 #define FEM_MESH_MESH_H
 
+#include <stdbool.h>
+
 #include "common/ranks.h"
 
 /* A group: a named set of volumes (dimension 3), faces (2), edges (1) or points (0) of elements. */
@@ -79,6 +81,8 @@ typedef struct fem_mesh_options {
  */
 yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh);
 void fem_mesh_destroy(fem_mesh *mesh);
+/* Whether a file is by its name a mesh, or a CAD file that a mesh is made from.  It is not opened. */
+bool fem_mesh_is_name_of_geometry(const char *path);
 /*
  * For a signal handler that ends the process: ends the process that runs Gmsh and removes the directory of a fem_mesh_read.  Async-signal-safe.
  */

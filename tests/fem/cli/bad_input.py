@@ -51,6 +51,11 @@ def test_case_file_is_a_directory():
     refuse(words("directory"), "directory")
 
 
+def test_mesh_or_cad_file_instead_of_a_case():
+    for name in (str(EXAMPLES / "meshes/two-materials.msh"), "wing.STEP", "plate.geo"):
+        refuse([command.PROGRAM, "fem", name], f"{name} is a mesh or a CAD file by its name; yoke fem takes a case")
+
+
 def test_no_case_file_at_all():
     refuse([command.PROGRAM, "fem"], "an argument is missing", "usage: yoke fem CASE")
 
