@@ -27,7 +27,8 @@ static int count_working(const run_plan *plan, int num_devices)
 
 static const char *why_text(const run_plan *plan, int num_devices)
 {
-    if (plan->decision == YOKE_RUN_STARTED && count_working(plan, num_devices) == 1) return "it was never measured with this work";
+    if (plan->decision == YOKE_RUN_STARTED && count_working(plan, num_devices) == 1)
+        return "only one device may work, and it was never measured with this work";
     static const char *const texts[] = {"the shares are fixed",
                                         "some device was never measured with this work, so every device that may work gets some of it",
                                         "frequencies are tried whose times or powers are not known yet",
