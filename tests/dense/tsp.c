@@ -194,7 +194,7 @@ static void a_bad_file_is_refused_with_its_line(void **state)
     static const struct {
         const char *text, *expected;
     } files[] = {
-        {"", ":0: the file ends without a NODE_COORD_SECTION"},
+        {"", ":1: the file ends without a NODE_COORD_SECTION"},
         {"TYPE: ATSP\n", ":1: TYPE is \"ATSP\"; expected TSP"},
         {"\nDIMENSION: many\n", ":2: DIMENSION is \"many\"; expected a whole number from 1 to 20000"},
         {"DIMENSION: 0\n", ":1: DIMENSION is \"0\""},

@@ -31,7 +31,8 @@ static yoke_status fail(const reader *r, yoke_status status)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s", yoke_last_error(r->context));
-    return yoke_fail(r->context, status, "%s:%lld: %s", r->path, r->line, text);
+    const long long line = r->line ? r->line : 1; /* an empty file has none */
+    return yoke_fail(r->context, status, "%s:%lld: %s", r->path, line, text);
 }
 
 /* The next line that is not empty, without blanks around it; *end: there is none. */
