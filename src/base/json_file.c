@@ -80,20 +80,21 @@ static int64_t count_marks(const char *text, size_t length)
     return marks;
 }
 
-static yoke_status parse(yoke_context *context, const char *path, const char *text, size_t length, json_t **document)
+yoke_status yoke_json_parse(yoke_context *context, const char *name, const char *text, size_t length, json_t **document)
 {
     json_error_t error;
+    if (length > YOKE_JSON_MAX_BYTES) return fail_as_large(context, name);
     if (count_marks(text, length) > MAX_VALUES)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there are too many values in the file; expected at most %d", path, MAX_VALUES);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there are too many values in the file; expected at most %d", name, MAX_VALUES);
     json_t *parsed = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (parsed != NULL) {
         *document = parsed;
         return YOKE_OK;
     }
-    if (json_error_code(&error) == json_error_out_of_memory) return yoke_fail(context, YOKE_ERROR_MEMORY, "%s: out of memory", path);
+    if (json_error_code(&error) == json_error_out_of_memory) return yoke_fail(context, YOKE_ERROR_MEMORY, "%s: out of memory", name);
     for (char *c = error.text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = ' ';
-    return yoke_fail(context, YOKE_ERROR_INPUT, "%s:%d:%d: this is not JSON: %s", path, error.line > 0 ? error.line : 1,
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s:%d:%d: this is not JSON: %s", name, error.line > 0 ? error.line : 1,
                      error.column > 0 ? error.column : 1, error.text);
 }
 
@@ -102,7 +103,7 @@ yoke_status yoke_json_load(yoke_context *context, const char *path, json_t **doc
     char *text = NULL;
     size_t length = 0;
     yoke_status status = open_and_read(context, path, &text, &length);
-    if (status == YOKE_OK) status = parse(context, path, text, length, document);
+    if (status == YOKE_OK) status = yoke_json_parse(context, path, text, length, document);
     yoke_release(context, text);
     return status;
 }

@@ -41,6 +41,8 @@ typedef struct yoke_json_key {
  * Errors: INPUT (cannot be read, too large, not JSON: line and column), MEMORY.
  */
 yoke_status yoke_json_load(yoke_context *context, const char *path, json_t **document);
+/* The same of a text in memory; name: what messages call it.  Errors: INPUT, MEMORY. */
+yoke_status yoke_json_parse(yoke_context *context, const char *name, const char *text, size_t length, json_t **document);
 
 /* Goes down to a member or an item of what the reader stands at; yoke_json_leave with the result comes back. */
 size_t yoke_json_enter(yoke_json_reader *reader, const char *name);

@@ -304,6 +304,21 @@ yoke_status store_open(yoke_context *context, const char *path, const char *mach
     return YOKE_OK;
 }
 
+yoke_status store_open_text(yoke_context *context, const char *text, const char *name, const char *machine, yoke_store **store,
+                            const char **declined)
+{
+    yoke_store *created = NULL;
+    yoke_status status = create(context, name, machine, &created);
+    if (status == YOKE_OK && text != NULL) status = store_read_text(created, text);
+    if (status != YOKE_OK) {
+        yoke_store_close(created);
+        return status;
+    }
+    *store = created;
+    if (declined != NULL) *declined = created->declined->text[0] != '\0' ? created->declined->text : NULL;
+    return YOKE_OK;
+}
+
 void yoke_store_close(yoke_store *store)
 {
     if (store == NULL) return;

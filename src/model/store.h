@@ -48,7 +48,15 @@ typedef struct yoke_store_entry {
  * SYSTEM.
  */
 yoke_status yoke_store_open(yoke_context *context, const char *path, const char *machine, yoke_store **store, const char **declined);
+/*
+ * One that lies in memory alone, with what `text` says, which is that of a file; text NULL: empty.  name: what messages call it.  It is not locked or
+ * written.  Errors: those of yoke_store_open but for SYSTEM.
+ */
+yoke_status yoke_store_open_text(yoke_context *context, const char *text, const char *name, const char *machine, yoke_store **store,
+                                 const char **declined);
 void yoke_store_close(yoke_store *store);
+/* The text of the file that yoke_store_write would write, given back with yoke_release.  Errors: MEMORY. */
+yoke_status yoke_store_text(const yoke_store *store, char **text);
 const char *yoke_store_path(const yoke_store *store);
 /*
  * The entry for this work on this device, borrowed until the next put, lock or write; NULL where there is none (*why, which may be NULL, is "" then) or
@@ -106,6 +114,12 @@ struct yoke_store {
 yoke_status store_open(yoke_context *context, const char *path, const char *machine, int own_directory, yoke_store **store,
                        const char **declined);
 
+/* As store_open, for a store in memory with this text; NULL: it is empty. */
+yoke_status store_open_text(yoke_context *context, const char *text, const char *name, const char *machine, yoke_store **store,
+                            const char **declined);
+
+/* Reads a text as store_read does a file. */
+yoke_status store_read_text(yoke_store *store, const char *text);
 /* Reads the file into an empty store.  It is not there, or declined: no entries, and the reason ("" if it is not there). */
 yoke_status store_read(yoke_store *store);
 

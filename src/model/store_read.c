@@ -199,6 +199,16 @@ static yoke_status read_store(yoke_json_reader *reader, const json_t *root, yoke
     return yoke_json_read_object(reader, keys, sizeof keys / sizeof keys[0], root, store);
 }
 
+yoke_status store_read_text(yoke_store *store, const char *text)
+{
+    json_t *root = NULL;
+    yoke_json_reader reader = {.context = store->context, .file = store->path};
+    yoke_status status = yoke_json_parse(store->context, store->path, text, strlen(text), &root);
+    if (status == YOKE_OK) status = read_store(&reader, root, store);
+    json_decref(root);
+    return status;
+}
+
 yoke_status store_read(yoke_store *store)
 {
     struct stat found;

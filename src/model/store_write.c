@@ -124,6 +124,22 @@ static void write_store(FILE *file, const yoke_store *store)
     fputs("] }\n", file);
 }
 
+yoke_status yoke_store_text(const yoke_store *store, char **text)
+{
+    char *written = NULL;
+    size_t bytes = 0;
+    void *copy = NULL;
+    FILE *file = open_memstream(&written, &bytes);
+    if (file == NULL) return yoke_fail(store->context, YOKE_ERROR_MEMORY, "out of memory for the text of a store");
+    write_store(file, store);
+    const int failed = ferror(file);
+    yoke_status status = fclose(file) != 0 || failed ? yoke_fail(store->context, YOKE_ERROR_MEMORY, "out of memory for the text of a store")
+                                                     : yoke_allocate_untouched(store->context, (int64_t)bytes + 1, 1, &copy);
+    if (status == YOKE_OK) *text = memcpy(copy, written, bytes + 1);
+    free(written);
+    return status;
+}
+
 /* ---------------------------------------------------------------------------------------------- the file */
 
 /* Opens a new file beside the path, whose name it writes.  -1 with errno. */

@@ -277,6 +277,24 @@ static yoke_status open_store(yoke_run *run)
     return status;
 }
 
+/* What does not fit is of no use, and no reason not to work. */
+static yoke_status open_known(yoke_run *run, const yoke_run_options *options)
+{
+    for (int64_t i = 0, count = 0; i < options->num_known && count < RUN_MAX_KNOWN; i++) {
+        const char *declined = NULL;
+        yoke_store *store = NULL;
+        yoke_status status =
+            yoke_store_open_text(run->context, options->known[i], "what an earlier run knew", run->options.machine, &store, &declined);
+        if (status != YOKE_OK && status != YOKE_ERROR_INPUT) return status;
+        if (status == YOKE_ERROR_INPUT) yoke_log(run->context, YOKE_LOG_WARNING, "%s", yoke_last_error(run->context));
+        if (status == YOKE_OK && declined == NULL)
+            run->known[count++] = store;
+        else
+            yoke_store_close(store);
+    }
+    return YOKE_OK;
+}
+
 static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
 {
     char *names = NULL;
@@ -295,6 +313,7 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     for (int i = 0; i < run->num_devices; i++)
         if (run->devices[i].num_levels > run->most_levels) run->most_levels = run->devices[i].num_levels;
     if (status == YOKE_OK) status = open_store(run);
+    if (status == YOKE_OK) status = open_known(run, options);
     if (status == YOKE_OK) status = run_profile_create(run);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 5, sizeof(run_plan), &memory);
     if (status != YOKE_OK) return status;
@@ -323,6 +342,7 @@ yoke_status yoke_run_create(yoke_context *context, const yoke_run_options *optio
     /* The powers that the caller stated are copied by now, and his arrays may go. */
     created->options.powers = NULL;
     created->options.devices = NULL;
+    created->options.known = NULL;
     if (status == YOKE_OK)
         *run = created;
     else
@@ -335,11 +355,12 @@ void yoke_run_destroy(yoke_run *run)
     if (run == NULL) return;
     yoke_context *context = run->context;
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
-    if (run->store != NULL && !run->unsaved && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
+    if (run->store != NULL && !run->unsaved && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL, NULL) != YOKE_OK)
         yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
     run_profile_destroy(run);
     run_kernels_destroy(run);
     yoke_store_close(run->store);
+    for (int i = 0; i < RUN_MAX_KNOWN; i++) yoke_store_close(run->known[i]);
     run_works_clear(run);
     yoke_frequencies_close(run->frequencies);
     yoke_meters_close(run->meter);

@@ -48,6 +48,10 @@ yoke_status run_options_check(yoke_context *context, const yoke_run_options *o)
         return fail_number(context, "max_slowdown", o->max_slowdown, "at least 1, or 0 for none");
     if (o->share != NULL && !(*o->share >= 0 && *o->share <= 1)) return fail_number(context, "share", *o->share, "from 0 to 1");
     if (!(o->profile >= 0 && o->profile <= 0.5)) return fail_number(context, "profile", o->profile, "from 0 to 0.5");
+    for (int64_t i = 0; i < o->num_known; i++)
+        if (o->known == NULL || o->known[i] == NULL)
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_run_create: known[%lld] is NULL", (long long)i);
+    if (o->num_known < 0) return fail_number(context, "num_known", (double)o->num_known, "the number of items of known");
     if (o->rounds < 0) return fail_number(context, "rounds", (double)o->rounds, "0 or more");
     return check_powers(context, o);
 }

@@ -29,6 +29,7 @@ enum {
     RUN_MAX_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
     RUN_MAX_STORED = 64, /* frequencies of a device whose powers the store keeps */
     RUN_MAX_METERS = 64,
+    RUN_MAX_KNOWN = 64, /* texts of earlier runs on this machine that are looked at */
     RUN_MAX_CUTS = YOKE_PLAN_MAX_CUTS,
     RUN_MAX_PHASES = YOKE_PLAN_MAX_PHASES,
     RUN_MAX_ALTERNATIVES = 24,
@@ -213,6 +214,7 @@ struct yoke_run {
     run_work *run_works;
     int64_t num_works, most_works, latest_work; /* latest: that was asked for */
     yoke_store *store;
+    yoke_store *known[RUN_MAX_KNOWN]; /* of options.known, in their order, those of this machine; NULL: no further one */
     /* The round that is planned, or was worked last. */
     run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */
     int alone_rounds, questions;                /* rounds of one device alone since all worked together, and how often they were asked to */

@@ -101,7 +101,7 @@ static void what_two_processes_learn_is_there_afterwards(void **state)
         for (int k = 0; k < 10; k++) {
             snprintf(work, sizeof work, "%d-%d", p, k);
             work_on(&s, work, 1000);
-            if (yoke_run_save(s.w.run, NULL) != YOKE_OK) _exit(1);
+            if (yoke_run_save(s.w.run, NULL, NULL) != YOKE_OK) _exit(1);
         }
         worker_close(&s.w);
         _exit(0);
@@ -221,7 +221,7 @@ static void host_overheads_of_all_frequencies_serve_another_process(void **state
     assert_true(fabs(plan->predicted.energy_j / true_j - 1) < 2e-3);
     /* One of the rounds of another one, which measures it again at one frequency, leaves the others as they are. */
     assert_int_equal(worker_round(&s.w, &round), YOKE_OK);
-    assert_int_equal(yoke_run_save(s.w.run, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(s.w.run, NULL, NULL), YOKE_OK);
     worker_close(&s.w);
     assert_int_equal(s.memory.outstanding, 0);
     worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
@@ -232,7 +232,112 @@ static void host_overheads_of_all_frequencies_serve_another_process(void **state
     remove(path);
 }
 
+/* What a run without a store knows, for a later one.  The text is of malloc's. */
+static char *known_after(const char *machine, const char *work, int64_t units)
+{
+    session s = {.memory = {0}};
+    char *text = NULL;
+    worker_open(&s.w, &s.memory, machine, NULL);
+    work_on(&s, work, units);
+    assert_int_equal(yoke_run_save(s.w.run, NULL, &text), YOKE_OK);
+    char *copy = strdup(text);
+    yoke_release(s.w.context, text);
+    close_session(&s);
+    return copy;
+}
+
+/* Seconds of a call by what these texts say; NaN: they say nothing. */
+static double seconds_by(const char *const *texts, int64_t count, const char *work, int64_t units)
+{
+    session s = {.memory = {0}};
+    yoke_prediction call = {.seconds = NAN};
+    worker_open(&s.w, &s.memory, MACHINE, &(yoke_run_options){.known = texts, .num_known = count});
+    if (yoke_run_predict(s.w.run, work, 0, (double)units, NAN, 0, &call) != YOKE_OK) call.seconds = NAN;
+    close_session(&s);
+    return call.seconds;
+}
+
+#define SLOWER "{\"name\": \"m\", \"devices\": [{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 5e-6}]}"
+
+static void a_run_goes_on_with_what_an_earlier_one_knew(void **state)
+{
+    (void)state;
+    char *one = known_after(MACHINE, "one", 1000), *two = known_after(MACHINE, "two", 1000), *other = known_after(SLOWER, "one", 1000);
+    const char *texts[] = {other, two, one};
+    assert_true(fabs(seconds_by(texts, 3, "one", 1000) / 1e-3 - 1) < 0.01); /* not the other machine's 5e-3 */
+    assert_true(fabs(seconds_by(texts, 3, "two", 1000) / 1e-3 - 1) < 0.01);
+    assert_true(isnan(seconds_by(texts, 2, "one", 1000)));
+    assert_true(isnan(seconds_by(texts, 3, "three", 1000)));
+    /* and hands it on */
+    session s = {.memory = {0}};
+    char *again = NULL;
+    worker_open(&s.w, &s.memory, MACHINE, &(yoke_run_options){.known = texts, .num_known = 3});
+    plan_only(&s, "one", 1000);
+    assert_int_equal(yoke_run_save(s.w.run, NULL, &again), YOKE_OK);
+    const char *handed[] = {again};
+    assert_true(fabs(seconds_by(handed, 1, "one", 1000) / 1e-3 - 1) < 0.01);
+    yoke_release(s.w.context, again);
+    close_session(&s);
+    free(one);
+    free(two);
+    free(other);
+}
+
+static void a_store_counts_more_than_what_an_earlier_run_knew(void **state)
+{
+    (void)state;
+    char path[64], *known = known_after(MACHINE, "one", 5000);
+    const char *texts[] = {known};
+    make_path(path);
+    remove(path);
+    session s = {.memory = {0}};
+    open_session(&s, path);
+    work_on(&s, "one", 1000);
+    close_session(&s);
+    worker_open(&s.w, &s.memory, MACHINE, &(yoke_run_options){.store = path, .known = texts, .num_known = 1});
+    plan_only(&s, "one", 1000);
+    assert_int_equal(run_model(s.w.run, 0, 0, 0, 0)->points, 1);
+    assert_true(run_model(s.w.run, 0, 0, 0, 0)->point[0].units == 1000);
+    close_session(&s);
+    assert_true(most_units(path, "one") == 1000); /* what was read is not written */
+    remove(path);
+    free(known);
+}
+
+/* Cut anywhere and changed anywhere it is used, or it is not; a run is made all the same, and no memory is lost. */
+static void hostile_texts_of_an_earlier_run_do_no_harm(void **state)
+{
+    (void)state;
+    static const char changes[] = {'"', '{', '}', ']', ',', '9', '-', 'e', '\\', (char)0xff, ' '};
+    char *text = known_after(MACHINE, "one", 1000);
+    const char *texts[] = {text};
+    const size_t length = strlen(text);
+    int used = 0, step = unit_is_sanitized() ? 7 : 1;
+    for (size_t i = 0; i < 2 * length; i += (size_t)step) {
+        const size_t place = i % length;
+        const char old = text[place];
+        text[place] = i < length ? '\0' : changes[i % sizeof changes];
+        const double seconds = seconds_by(texts, 1, "one", 1000);
+        assert_true(isnan(seconds) || (isfinite(seconds) && seconds > 0));
+        used += !isnan(seconds);
+        text[place] = old;
+    }
+    assert_true(used > 0 && (size_t)used * (size_t)step < length);
+    free(text);
+    session s = {.memory = {0}};
+    yoke_run *run = NULL;
+    open_session(&s, NULL);
+    const char *none[] = {NULL};
+    assert_int_equal(yoke_run_create(s.w.context, &(yoke_run_options){.known = none, .num_known = 1}, &run), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_run_create(s.w.context, &(yoke_run_options){.num_known = 1}, &run), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_run_create(s.w.context, &(yoke_run_options){.num_known = -1}, &run), YOKE_ERROR_ARGUMENT);
+    close_session(&s);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_run_goes_on_with_what_an_earlier_one_knew),
+    cmocka_unit_test(a_store_counts_more_than_what_an_earlier_run_knew),
+    cmocka_unit_test(hostile_texts_of_an_earlier_run_do_no_harm),
     cmocka_unit_test(what_two_open_runs_learn_is_there_afterwards),
     cmocka_unit_test(what_two_processes_learn_is_there_afterwards),
     cmocka_unit_test(a_run_does_not_write_what_it_has_only_read),

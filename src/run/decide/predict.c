@@ -69,6 +69,8 @@ yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const c
                          run == NULL || path == NULL ? "an argument is NULL" : "round is NULL, and no round was planned before");
     plan = round != NULL ? run->candidate : run->plan;
     if (round != NULL) status = run_take_round(run, round, plan);
+    /* as before a plan: an earlier run does not tell what all draw at rest */
+    if (status == YOKE_OK && round != NULL && !run->begun && run->needs_powers && isnan(run->base_w)) status = run_powers_rest(run);
     if (status != YOKE_OK) return status;
     plan->told = round != NULL; /* the latest plan as the planner was told of it */
     status = run_problem_create(run, plan, 0, &problem, &known);

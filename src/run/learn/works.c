@@ -146,16 +146,25 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
     run->run_works[index].learned[device] = learned; /* what is read is not learned */
 }
 
+/* What the store has of the work on the device, else what earlier runs knew. */
+static const yoke_store_entry *find_entry(const yoke_run *run, const run_work *work, const run_device *d)
+{
+    const yoke_store_entry *entry = NULL;
+    const char *why = NULL;
+    if (run->store != NULL) entry = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, &why);
+    if (why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
+    for (int i = 0; entry == NULL && i < RUN_MAX_KNOWN && run->known[i] != NULL; i++)
+        entry = yoke_store_find(run->known[i], work->name, d->info->name, d->info->description, work->kernel, NULL);
+    return entry;
+}
+
 yoke_status run_work_open(yoke_run *run, int index)
 {
     run_work *work = &run->run_works[index];
     if (work->planned) return YOKE_OK;
     work->planned = 1;
-    for (int i = 0; run->store != NULL && i < run->num_devices; i++) {
-        const char *why = NULL;
-        const run_device *d = &run->devices[i];
-        const yoke_store_entry *entry = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, &why);
-        if (entry == NULL && why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
+    for (int i = 0; i < run->num_devices; i++) {
+        const yoke_store_entry *entry = find_entry(run, work, &run->devices[i]);
         if (entry == NULL) continue;
         take_samples(run, index, i, entry);
         work->disturbed[i] = entry->disturbed; /* after the samples, which are learned as those of rounds are */
@@ -212,35 +221,38 @@ static yoke_sample price_sample(const yoke_run *run, int device, int level, cons
     return sample;
 }
 
-/* What was learned, and of an older entry the samples of frequencies that this run does not use, or all where nothing was; samples NULL: only counts. */
-static int fill_samples(const yoke_run *run, int work, int device, const yoke_store_entry *old, yoke_sample *samples)
+/* With `own` what the run knows; of an older entry the samples of frequencies that this run does not use, or all without; samples NULL: only counts. */
+static int fill_samples(const yoke_run *run, int work, int device, int own, const yoke_store_entry *old, yoke_sample *samples)
 {
     const run_device *d = &run->devices[device];
-    const int learned = run->run_works[work].learned[device];
     int count = 0;
-    for (int l = 0; l < d->num_levels && learned; l++)
+    for (int l = 0; l < d->num_levels && own; l++)
         for (int beside = 0; beside < 2; beside++) {
             const speed_model *model = run_model(run, work, device, l, beside);
             for (int k = 0; k < model->points; k++, count++)
                 if (samples != NULL) samples[count] = make_sample(run, work, device, l, beside, &model->point[k]);
         }
-    if (learned) count += fill_together(run, work, device, samples != NULL ? samples + count : NULL);
+    if (own) count += fill_together(run, work, device, samples != NULL ? samples + count : NULL);
     for (int64_t k = 0; old != NULL && k < old->num_samples; k++) {
         const int level = level_of(d, &old->samples[k], highest_frequency(old));
-        if (learned && level >= 0) continue;
+        if (own && level >= 0) continue;
         if (samples != NULL) samples[count] = price_sample(run, device, level, &old->samples[k]);
         count++;
     }
     return count;
 }
 
-/* What was learned of the work on the device since the last time, and powers; of what was not the store has as much, or newer measurements. */
-static yoke_status put_entry(yoke_run *run, int index, int device)
+/*
+ * Into the run's own store what was learned of the work on the device since the last time, and powers; of what was not it has as much, or newer measurements.
+ * Into another one all that the run knows.
+ */
+static yoke_status put_entry(yoke_run *run, yoke_store *store, int index, int device)
 {
     const run_device *d = &run->devices[device];
     const run_work *work = &run->run_works[index];
     const run_level_power *power = &d->powers[d->num_levels - 1];
-    const yoke_store_entry *old = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, NULL);
+    const yoke_store_entry *old = yoke_store_find(store, work->name, d->info->name, d->info->description, work->kernel, NULL);
+    const int own = store != run->store || work->learned[device];
     int top = d->num_levels - 1, measured = !run->declared && !isnan(power->idle_w) && power->busy_s > 0;
     double of_power = NAN, dynamic_w = run_dynamic_w(run, device, top, &of_power), idle_w = measured ? power->idle_w : (double)NAN,
            busy_w = measured ? power->idle_w + dynamic_w : (double)NAN;
@@ -249,11 +261,11 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
     if (kind == YOKE_ENERGY_NONE && old != NULL) kind = old->power_kind;
     yoke_store_power powers[RUN_MAX_STORED];
     void *samples = NULL;
-    if (!run_is_measured(run, index, device) || (!work->learned[device] && (old == NULL || !run->powers_measured))) return YOKE_OK;
-    int count = fill_samples(run, index, device, old, NULL);
+    if (!run_is_measured(run, index, device) || (!own && (old == NULL || !run->powers_measured))) return YOKE_OK;
+    int count = fill_samples(run, index, device, own, old, NULL);
     yoke_status status = yoke_allocate(run->context, count, sizeof(yoke_sample), &samples);
     if (status != YOKE_OK) return status;
-    (void)fill_samples(run, index, device, old, samples);
+    (void)fill_samples(run, index, device, own, old, samples);
     const yoke_store_entry entry = {.work = work->name,
                                     .device = d->info->name,
                                     .description = d->info->description,
@@ -278,20 +290,38 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
                                     .num_powers = run_give_powers(run, device, old, powers),
                                     .powers = powers,
                                     .disturbed = work->disturbed[device]};
-    status = yoke_store_put(run->store, &entry);
+    status = yoke_store_put(store, &entry);
     yoke_release(run->context, samples);
     return status;
 }
 
-yoke_status yoke_run_save(yoke_run *run, const char **path)
+static yoke_status put_entries(yoke_run *run, yoke_store *store)
 {
+    yoke_status status = YOKE_OK;
+    for (int64_t w = 0; w < run->num_works && status == YOKE_OK; w++)
+        for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
+            if (run->run_works[w].name[0] != '\0') status = put_entry(run, store, (int)w, i);
+    return status;
+}
+
+static yoke_status tell_known(yoke_run *run, char **text)
+{
+    yoke_store *store = NULL;
+    yoke_status status = yoke_store_open_text(run->context, NULL, "", run->options.machine, &store, NULL);
+    if (status == YOKE_OK) status = put_entries(run, store);
+    if (status == YOKE_OK) status = yoke_store_text(store, text);
+    yoke_store_close(store);
+    return status;
+}
+
+yoke_status yoke_run_save(yoke_run *run, const char **path, char **text)
+{
+    if (run != NULL && text != NULL) return tell_known(run, text);
     if (run == NULL || run->store == NULL)
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
                          "yoke_run_save: the run has no store; name one in its options");
     yoke_status status = yoke_store_lock(run->store);
-    for (int64_t w = 0; w < run->num_works && status == YOKE_OK; w++)
-        for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
-            if (run->run_works[w].name[0] != '\0') status = put_entry(run, (int)w, i);
+    if (status == YOKE_OK) status = put_entries(run, run->store);
     if (status == YOKE_OK) status = yoke_store_write(run->store);
     yoke_store_unlock(run->store);
     run->unsaved = status != YOKE_OK;

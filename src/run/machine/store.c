@@ -86,6 +86,25 @@ static yoke_status choose_path(yoke_context *context, const char *machine, char 
     return yoke_fail(context, YOKE_ERROR_INPUT, "the path of the store is too long; name a file with a shorter one");
 }
 
+/* What names the machine: the caller's text, or one that is written to of_this. */
+static yoke_status name_machine(yoke_context *context, const char **machine, char of_this[MACHINE_BYTES])
+{
+    const sim_machine *simulated = *machine == NULL ? sim_machine_of(context) : NULL;
+    if (*machine != NULL) return YOKE_OK;
+    *machine = of_this;
+    if (simulated == NULL) return fingerprint(context, of_this);
+    fingerprint_simulated(simulated, of_this);
+    return YOKE_OK;
+}
+
+yoke_status yoke_store_open_text(yoke_context *context, const char *text, const char *name, const char *machine, yoke_store **store,
+                                 const char **declined)
+{
+    char of_this[MACHINE_BYTES];
+    yoke_status status = name_machine(context, &machine, of_this);
+    return status == YOKE_OK ? store_open_text(context, text, name, machine, store, declined) : status;
+}
+
 yoke_status yoke_store_open(yoke_context *context, const char *path, const char *machine, yoke_store **store, const char **declined)
 {
     char chosen[PATH_MAX], of_this[MACHINE_BYTES];
@@ -93,13 +112,7 @@ yoke_status yoke_store_open(yoke_context *context, const char *path, const char 
     if (context == NULL || store == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_open: %s is NULL", context == NULL ? "context" : "store");
     if (path != NULL && path[0] == '\0') return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the store is empty");
-    yoke_status status = YOKE_OK;
-    const sim_machine *simulated = machine == NULL ? sim_machine_of(context) : NULL;
-    if (simulated != NULL)
-        fingerprint_simulated(simulated, of_this);
-    else if (machine == NULL)
-        status = fingerprint(context, of_this);
-    if (machine == NULL) machine = of_this;
+    yoke_status status = name_machine(context, &machine, of_this);
     if (status == YOKE_OK && path == NULL) status = choose_path(context, machine, chosen, &own);
     if (status != YOKE_OK) return status;
     return store_open(context, path != NULL ? path : chosen, machine, own, store, declined);
