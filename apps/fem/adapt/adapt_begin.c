@@ -62,6 +62,7 @@ static yoke_status create_distribution(fem_adaptation *a)
     options.deadline_s = objective->deadline_s.value;
     options.keep_frequencies = objective->frequencies.value != 0;
     options.rounds = keys->refine.steps.value;
+    options.saved = a->run->restart ? fem_run_state_speeds(a->run->restart->checkpoint) : NULL;
     a->choice =
         (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_distribution_plans(&options)};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
@@ -93,7 +94,9 @@ static yoke_status resume(fem_adaptation *a)
     const fem_restart *restart = a->run->restart;
     const fem_run_state *state = &a->keep.state;
     const int solved = restart->checkpoint->solved;
-    yoke_status status = fem_keep_resume(&a->keep, restart, a->forest, a->run->argc, a->run->argv, &a->now, &a->start);
+    yoke_status status = fem_keep_restore(&a->keep, restart, a->run->argc, a->run->argv);
+    if (!status && !solved) status = fem_adaptation_distribute(a); /* else the next mesh is */
+    if (!status) status = fem_keep_resume(&a->keep, restart, a->forest, &a->now, &a->start);
     if (status) return status;
     a->step = state->step;
     a->refine_s = state->refine_s;
@@ -122,7 +125,7 @@ static yoke_status begin_keeping(fem_adaptation *a)
                                   .record = a->record,
                                   .summary = a->summary,
                                   .choice = &a->choice,
-                                  .forecast = fem_distribution_forecast(a->distribution)};
+                                  .distribution = a->distribution};
     yoke_status status = fem_checkpoints_create(a->results, a->context, a->ranks, a->input->keys.output.directory.value,
                                                 &a->input->keys.checkpoint, restart ? restart->number : -1, &keep->checkpoints);
     return status || !restart ? status : resume(a);

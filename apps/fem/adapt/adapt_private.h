@@ -43,6 +43,11 @@ typedef struct fem_adaptation {
 yoke_status fem_adaptation_prepare(fem_adaptation *a);
 /* Opens results, record and checkpoints, and goes on from a checkpoint where the run asks for it.  Collective.  Errors: INPUT, MEMORY, SYSTEM. */
 yoke_status fem_adaptation_begin(fem_adaptation *a);
+/*
+ * Distributes the mesh over the ranks by what runs know of their speeds, before any solve, as far as something may be known; else it stays as it lies.
+ * Collective.  Errors: those of fem_distribution_learn and fem_distribution_shares.
+ */
+yoke_status fem_adaptation_distribute(fem_adaptation *a);
 /* Distributes the mesh, solves, estimates, writes, and prints the line of the table.  Collective.  Errors: NUMERIC, MEMORY, SYSTEM, INTERRUPTED. */
 yoke_status fem_adaptation_step(fem_adaptation *a);
 

@@ -52,21 +52,33 @@ static yoke_status learn_first(const fem_adaptation *a)
     return status;
 }
 
+static yoke_status partition_by_shares(fem_adaptation *a)
+{
+    const double *shares = NULL;
+    yoke_status status = fem_distribution_shares(a->distribution, fem_forest_leaves(a->forest), &shares);
+    const double start_s = yoke_clock_s();
+    if (!status) status = fem_forest_partition(a->forest, shares);
+    a->partition_s = yoke_clock_s() - start_s;
+    return status;
+}
+
+yoke_status fem_adaptation_distribute(fem_adaptation *a)
+{
+    if (app_ranks_count(a->ranks) == 1 || !fem_distribution_may_know(a->distribution)) return YOKE_OK;
+    yoke_status status = learn_first(a);
+    return status ? status : partition_by_shares(a);
+}
+
 /* Distributes the mesh over the ranks; carry: the solution before on it. */
 static yoke_status partition(fem_adaptation *a, fem_carry *carry)
 {
     double within = a->start != NULL; /* values that were reached lie as the checkpoint's mesh does */
     app_ranks_max(a->ranks, &within, 1);
-    if (app_ranks_count(a->ranks) == 1 || within > 0 || (!a->before.space && !fem_distribution_may_know(a->distribution))) return YOKE_OK;
-    const double *shares = NULL;
-    yoke_status status = YOKE_OK;
-    if (a->before.space) status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
+    if (app_ranks_count(a->ranks) == 1 || within > 0) return YOKE_OK;
+    if (!a->before.space) return fem_adaptation_distribute(a);
+    yoke_status status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
     if (!status && fem_distribution_may_know(a->distribution)) status = learn_first(a);
-    if (!status) status = fem_distribution_shares(a->distribution, fem_forest_leaves(a->forest), &shares);
-    const double start_s = yoke_clock_s();
-    if (!status) status = fem_forest_partition(a->forest, shares);
-    a->partition_s = yoke_clock_s() - start_s;
-    return status;
+    return status ? status : partition_by_shares(a);
 }
 
 static fem_solve_options solve_options(const fem_adaptation *a)

@@ -85,6 +85,9 @@ static yoke_status create_run(fem_distribution *d)
     const fem_distribution_options *o = &d->options;
     const fem_case_energy *energy = &o->input->keys.energy;
     const int num_powers = app_given(energy->place) ? declared_powers(energy, powers) : 0;
+    const char **known = NULL;
+    int64_t num_known = 0;
+    yoke_status status = fem_distribution_find_known(d, &known, &num_known);
     const yoke_run_options options = {.devices = o->devices,
                                       .use = o->use,
                                       .objective = o->objective,
@@ -104,10 +107,13 @@ static yoke_status create_run(fem_distribution *d)
                                       .no_meters = !d->counts || (share_meters(d) && d->plans && !num_powers),
                                       .measure_first = !share_meters(d),
                                       .profile = o->profile ? profile_part : 0,
-                                      .copies_apart = 1};
-    yoke_status status = check_declared(o->input);
+                                      .copies_apart = 1,
+                                      .known = known,
+                                      .num_known = num_known};
+    if (!status) status = check_declared(o->input);
     if (!status) status = yoke_run_create(d->context, &options, &d->run);
     if (status == YOKE_ERROR_UNAVAILABLE && d->plans) status = explain_unavailable(d, &options);
+    yoke_release(d->context, known);
     return status;
 }
 
@@ -299,8 +305,8 @@ static int make_rounds(fem_distribution *d, int keeper)
     /* The first step shows what devices take beside each other: what they exchange is known of no trial. */
     int on_hosts = 0; /* devices on the cores of the hosts: beside these they work less, and nobody needs to know how much */
     for (int i = 0; i < devices && active > 0; i++) on_hosts |= list[i].active && list[i].shares_cores;
-    const int teaches =
-        choice && active > 1 && !on_hosts && !d->steps && d->tried > 0 && !d->options.store && isnan(d->options.power_cap_w);
+    const int teaches = choice && active > 1 && !on_hosts && !d->steps && d->tried > 0 && !d->options.store && !d->options.saved &&
+                        isnan(d->options.power_cap_w);
     const int64_t even = teaches ? (d->elements + active - 1) / active : INT64_MAX;
     for (int i = 0; i < devices; i++) {
         const int64_t most = d->devices->list[i].most_elements;

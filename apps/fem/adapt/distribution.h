@@ -5,6 +5,8 @@
 #ifndef FEM_ADAPT_DISTRIBUTION_H
 #define FEM_ADAPT_DISTRIBUTION_H
 
+#include <jansson.h>
+
 #include "adapt/round.h"
 #include "output/record.h"
 
@@ -28,6 +30,8 @@ typedef struct fem_distribution_options {
     app_ranks *ranks; /* borrowed; NULL: one.  Each has devices of its own */
     int64_t rounds;   /* refinement steps that may come */
     int profile;      /* nonzero: the energy of each kernel is found */
+    const json_t
+        *saved; /* of fem_distribution_save: what an earlier run of the case had learned, the same on all ranks; borrowed; NULL: nothing */
 } fem_distribution_options;
 
 typedef struct fem_distribution fem_distribution;
@@ -36,7 +40,7 @@ typedef struct fem_distribution fem_distribution;
 int fem_distribution_plans(const fem_distribution_options *options);
 
 /*
- * Opens devices, meters, frequencies and store.  A simulated machine is read before (yoke_machine_read).  What the store says is used for the same work on devices of the same description only.  The options' texts are
+ * Opens devices, meters, frequencies and store.  A simulated machine is read before (yoke_machine_read).  What store and earlier runs say is used for the same work on devices of the same description only.  The options' texts are
  * borrowed.
  * Errors: INPUT (device list, share without a GPU or without a CPU, store file; the objective needs powers, and nothing tells them),
  * UNAVAILABLE (no such device: why, remedy), DEVICE, MEMORY.
@@ -69,6 +73,14 @@ yoke_status fem_distribution_learn(fem_distribution *distribution, const fem_spa
 
 /* What solves so far tell of the next one's products: for checkpoints, which save and set it. */
 fem_forecast *fem_distribution_forecast(fem_distribution *distribution);
+
+/*
+ * *saved: what was learned of the devices of all ranks, and of the ranks beside each other, on the first rank; NULL on others.  Given up with json_decref.
+ * Collective.  Errors: MEMORY.
+ */
+yoke_status fem_distribution_save(fem_distribution *distribution, json_t **saved);
+/* Takes over what options->saved has of the ranks beside each other, if it is of so many.  Zero: it is damaged. */
+int fem_distribution_restore(fem_distribution *distribution);
 
 /* Nonzero: there are meters; *why_not: why the latest solve has no energy, or "".  After a plan. */
 int fem_distribution_metered(const fem_distribution *distribution, const char **why_not);

@@ -92,6 +92,8 @@ yoke_status fem_distribution_start_joint(fem_distribution *distribution);
 yoke_status fem_distribution_joint_shares(fem_distribution *distribution, int64_t elements, int *found);
 /* Where ranks plan together: what this rank's devices get of its elements, and what all cost.  Writes the model file that is wanted.  Collective.  Errors: those of app_joint_plan. */
 yoke_status fem_distribution_take_choice(fem_distribution *distribution, int64_t local);
+/* texts [*count] of options.saved for this rank's devices, borrowed from it, those of the rank of the same number first; *texts is given back with yoke_release.  Errors: MEMORY. */
+yoke_status fem_distribution_find_known(const fem_distribution *distribution, const char ***texts, int64_t *count);
 /* At a solve's end: on simulated machines time goes on until the slowest rank has ended.  Collective. */
 yoke_status fem_distribution_wait(fem_distribution *distribution);
 

@@ -30,18 +30,20 @@ static yoke_status owned_values(const fem_space *space, const double *nodal, con
 static yoke_status write_values(const fem_keep *keep, const fem_space *space, const double *nodal, const double *indicator)
 {
     yoke_context *context = keep->context;
+    const int is_first = app_ranks_number(space->ranks) == 0;
     double *own;
+    json_t *speeds = NULL;
     fem_checkpoint_part part = {.ranks = space->ranks,
                                 .num_leaves = space->num_elements,
                                 .num_nodes = space->ranks ? space->num_owned : space->num_nodes,
                                 .components = space->components,
                                 .level = space->level,
                                 .indicator = indicator};
-    yoke_status status = owned_values(space, nodal, &part.value, &own);
-    if (!status && app_ranks_number(space->ranks) == 0) {
-        part.state = fem_run_state_save(&keep->state);
-        if (!part.state) status = yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the state of the run");
-    }
+    yoke_status status = fem_distribution_save(keep->state.distribution, &speeds);
+    if (status) return status;
+    status = owned_values(space, nodal, &part.value, &own);
+    if (is_first) part.state = fem_run_state_save(&keep->state, speeds);
+    if (!status && is_first && !part.state) status = yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the state of the run");
     status = app_ranks_agree(space->ranks, status);
     if (!status) status = fem_checkpoints_write(keep->checkpoints, &part);
     json_decref(part.state);
@@ -130,15 +132,18 @@ static yoke_status take_solved(const fem_checkpoint *checkpoint, fem_step *now, 
     return app_ranks_agree(space->ranks, status);
 }
 
-yoke_status fem_keep_resume(fem_keep *keep, const fem_restart *restart, const fem_forest *forest, int argc, char **argv, fem_step *now,
-                            double **start)
+yoke_status fem_keep_restore(fem_keep *keep, const fem_restart *restart, int argc, char **argv)
+{
+    return app_ranks_agree(keep->problem->mesh->ranks, fem_run_state_restore(&keep->state, restart->checkpoint, restart->path, argc, argv));
+}
+
+yoke_status fem_keep_resume(const fem_keep *keep, const fem_restart *restart, const fem_forest *forest, fem_step *now, double **start)
 {
     const fem_checkpoint *checkpoint = restart->checkpoint;
     const fem_problem *problem = keep->problem;
     app_ranks *ranks = problem->mesh->ranks;
     double *nodal = NULL;
-    yoke_status status = app_ranks_agree(ranks, fem_run_state_restore(&keep->state, checkpoint, restart->path, argc, argv));
-    if (!status) status = fem_space_create(problem, forest, problem->element, &now->space);
+    yoke_status status = fem_space_create(problem, forest, problem->element, &now->space);
     if (!status) status = app_ranks_agree(ranks, check_nodes(restart, now->space));
     if (status) return status;
     status = yoke_allocate(keep->context, (int64_t)now->space->num_nodes * now->space->components, sizeof *nodal, &nodal);

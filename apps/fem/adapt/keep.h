@@ -27,13 +27,14 @@ typedef struct fem_keep {
 /* The forest of the checkpoint, which is of this mesh (fem_run_state_check).  Errors: INPUT (it is damaged), MEMORY. */
 yoke_status fem_keep_forest(const fem_restart *restart, const fem_problem *problem, fem_forest **forest);
 
+/* Sets what keep->state refers to, and its own numbers, to those of the checkpoint.  argc, argv: the command line.  Errors: INPUT (the checkpoint is damaged), MEMORY. */
+yoke_status fem_keep_restore(fem_keep *keep, const fem_restart *restart, int argc, char **argv);
 /*
- * Goes on from the checkpoint on its forest: sets what keep->state refers to.  Where the checkpoint's step is solved `now` becomes that step, as far as the next one needs it, else
- * *start [num_nodes][components] is what its iteration had reached, to be given back with yoke_release.  argc, argv: the command line.
+ * Then goes on from the checkpoint on its forest, however that is distributed.  Where the checkpoint's step is solved `now` becomes that step, as far as the next one needs it, else
+ * *start [num_nodes][components] is what its iteration had reached, to be given back with yoke_release.
  * Errors: INPUT (the checkpoint is damaged), SYSTEM, MEMORY.
  */
-yoke_status fem_keep_resume(fem_keep *keep, const fem_restart *restart, const fem_forest *forest, int argc, char **argv, fem_step *now,
-                            double **start);
+yoke_status fem_keep_resume(const fem_keep *keep, const fem_restart *restart, const fem_forest *forest, fem_step *now, double **start);
 
 /* Writes a checkpoint of a solved step, if one is due.  Where it cannot be written the run goes on, with a warning.  Errors: MEMORY. */
 yoke_status fem_keep_step(fem_keep *keep, const fem_step *step);

@@ -94,16 +94,16 @@ static int read_forecast(const json_t *state, fem_forecast *out)
 
 /* ------------------------------------------------------------------------------------------------- the whole */
 
-json_t *fem_run_state_save(const fem_run_state *state)
+json_t *fem_run_state_save(const fem_run_state *state, json_t *speeds)
 {
     char directory[PATH_MAX];
-    json_t *saved =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "version", yoke_version(), "directory",
-                  app_json_text(getcwd(directory, sizeof directory) ? directory : ""), "words",
-                  app_json_texts(state->words, state->num_words), "identity", fem_identity(state->input, state->mesh), "record",
-                  fem_record_state(state->record), "summary", fem_summary_state(state->summary), "choice", choice_state(state->choice),
-                  "forecast", forecast_state(state->forecast), "step", state->step, "iterations", state->iterations, "refine_s",
-                  app_json_number(state->refine_s), "relative_estimate", app_json_number(state->relative_estimate));
+    json_t *saved = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "version", yoke_version(), "directory",
+                              app_json_text(getcwd(directory, sizeof directory) ? directory : ""), "words",
+                              app_json_texts(state->words, state->num_words), "identity", fem_identity(state->input, state->mesh), "record",
+                              fem_record_state(state->record), "summary", fem_summary_state(state->summary), "choice",
+                              choice_state(state->choice), "forecast", forecast_state(fem_distribution_forecast(state->distribution)),
+                              "step", state->step, "iterations", state->iterations, "refine_s", app_json_number(state->refine_s),
+                              "relative_estimate", app_json_number(state->relative_estimate), "speeds", speeds);
     return saved;
 }
 
@@ -133,8 +133,9 @@ yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *ch
     const int good = app_json_read_numbers(pair, times, 2);
     json_decref(pair);
     if (!good || !read_choice(json_object_get(saved, "choice"), state->choice) ||
-        !read_forecast(json_object_get(saved, "forecast"), state->forecast))
+        !read_forecast(json_object_get(saved, "forecast"), fem_distribution_forecast(state->distribution)))
         return fail(context, path, "its state of the solver is invalid");
+    if (!fem_distribution_restore(state->distribution)) return fail(context, path, "what it says of speeds is invalid");
     state->refine_s = times[0];
     state->relative_estimate = times[1];
     const size_t finished = json_array_size(json_object_get(json_object_get(saved, "record"), "steps"));
@@ -147,6 +148,8 @@ yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *ch
     snprintf(why, sizeof why, "%s", yoke_last_error(context));
     return fail(context, path, why);
 }
+
+const json_t *fem_run_state_speeds(const fem_checkpoint *checkpoint) { return json_object_get(checkpoint->state, "speeds"); }
 
 yoke_status fem_run_state_words(const fem_checkpoint *checkpoint, const char *path, const char **directory, const json_t **words)
 {

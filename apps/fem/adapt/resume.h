@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_RESUME_H
 #define FEM_ADAPT_RESUME_H
 
-#include "adapt/round.h"
+#include "adapt/distribution.h"
 #include "checkpoint/checkpoints.h"
 #include "output/record.h"
 #include "output/summary.h"
@@ -19,15 +19,17 @@ typedef struct fem_run_state {
     fem_record *record;
     fem_summary *summary;
     fem_solver_choice *choice;
-    fem_forecast *forecast;
-    int step;                 /* the number of the mesh */
-    int iterations;           /* of its solve so far */
-    double refine_s;          /* that the mesh took */
-    double relative_estimate; /* of the step's error, where it is solved */
+    fem_distribution *distribution; /* with what it was made of: the checkpoint's part on devices and ranks */
+    int step;                       /* the number of the mesh */
+    int iterations;                 /* of its solve so far */
+    double refine_s;                /* that the mesh took */
+    double relative_estimate;       /* of the step's error, where it is solved */
 } fem_run_state;
 
-/* New; NULL: out of memory. */
-json_t *fem_run_state_save(const fem_run_state *state);
+/* New; NULL: out of memory.  speeds: of fem_distribution_save, which is given up. */
+json_t *fem_run_state_save(const fem_run_state *state, json_t *speeds);
+/* What a checkpoint has of devices and ranks, for the options of a distribution; NULL: nothing, as it was written before there was such a part. */
+const json_t *fem_run_state_speeds(const fem_checkpoint *checkpoint);
 
 /* Whether a checkpoint, which was read from `path`, belongs to this case and mesh.  Errors: INPUT, as fem_identity_check. */
 yoke_status fem_run_state_check(const fem_case *input, const fem_mesh *mesh, const fem_checkpoint *checkpoint, const char *path);

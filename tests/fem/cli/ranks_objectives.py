@@ -3,7 +3,7 @@ import itertools
 import json
 import pathlib
 
-from command import PROGRAM, SMALL, close_to, run, words
+from command import PROGRAM, SMALL, close_to, record, run, words
 from ranks import MPIRUN, VARIABLES, assert_same_run, check_pieces, messages, need_mpi, on_ranks, solve
 
 HOST_W = 15
@@ -202,3 +202,17 @@ def test_a_device_that_one_rank_loses_is_left_out():
         assert failed == [(1, "sim:fast")], (call, failed)
         last = {(part["rank"], part["device"]) for part in found["steps"][-1]["parts"]}
         assert last == {(0, "sim:cpu"), (0, "sim:fast"), (1, "sim:cpu")}, last
+
+
+def test_a_run_that_goes_on_plans_as_the_one_before():
+    need_mpi()
+
+    def planned(out):
+        return [[(part["rank"], part["elements"], part["frequency_hz"]) for part in step["parts"]] for step in record(out)["steps"]]
+
+    steps_of("--objective", "energy", out="whole")
+    on_nodes("--objective", "energy", out="out", refine__steps=1, checkpoint__every=1)
+    lines = [[":", "-n", "1", PROGRAM, "fem", "--restart", "out", "--machine", write_node(*node), "--set", "refine.steps=3"] for node in enumerate(NODES)]
+    run([*MPIRUN, *list(itertools.chain(*lines))[1:]], env=VARIABLES)
+    assert planned("out") == planned("whole"), (planned("out"), planned("whole"))
+    assert {step["partition"]["choice"] for step in record("out")["steps"]} == {"plan"}

@@ -213,6 +213,11 @@ def with_state(data, change):
     return struct.pack(HEAD, *head) + text + bytes(-len(text) % 8) + rest
 
 
+def state_of(data):
+    size = struct.calcsize(HEAD)
+    return json.loads(data[size : size + struct.unpack_from(HEAD, data)[3]])
+
+
 def all_values(value, path=()):
     """The path of every value of a JSON document."""
     yield path
@@ -352,6 +357,105 @@ def test_a_first_rank_without_elements_leaves_a_checkpoint_to_go_on_from():
     assert steps[-1]["partition"]["ranks"][0]["elements"] == 0, steps[-1]["partition"]
     restart("two", "--set", "refine.steps=4")
     check_equal("two", "one")
+
+
+def restart_on_nodes(nodes, *options, code=0):
+    """Goes on with the run in "two" on these simulated machines, one for each rank; several ranks may have the same one."""
+    lines = []
+    for node in nodes:
+        lines += [":", "-n", "1", PROGRAM, "fem", "--restart", "two", "--quiet", "--devices", "sim:cpu0", "--machine", f"node-{node}.json", *options]
+    return run([*ranks.MPIRUN, *lines[1:]], code, env=ranks.VARIABLES)
+
+
+def check_speeds(row, *seconds):
+    """A step whose elements follow these seconds of an element, to 5 % of the least time there is."""
+    choice, elements = ranks.partition_of(row)
+    assert choice == "speeds", (choice, elements)
+    least = sum(elements) / sum(1 / second for second in seconds)
+    assert max(count * second for count, second in zip(elements, seconds)) <= 1.05 * least, (elements, seconds)
+
+
+def parts_of(out, step):
+    return [(part["rank"], part["elements"]) for part in record(out)["steps"][step]["parts"]]
+
+
+def test_a_run_that_goes_on_knows_the_speeds_of_nodes():
+    ranks.need_mpi()
+    keys = {"checkpoint__every": 1, "refine__initial": 1}
+    run(words(SMALL, out="one", refine__steps=4, **keys))
+    for slow in (1.3e-6, 4e-6):
+        ranks.solve_on_nodes([[1e-6], [slow]], out="whole", refine__steps=4, **keys)
+        ranks.solve_on_nodes([[1e-6], [slow]], out="two", refine__steps=2, **keys)
+        for steps in (3, 4):
+            restart_on_nodes((0, 1), "--set", f"refine.steps={steps}")
+            check_speeds(record("two")["steps"][steps], 1e-6, slow)
+            assert parts_of("two", steps) == parts_of("whole", steps), (parts_of("two", steps), parts_of("whole", steps))
+        check_equal("two", "one")
+        shutil.rmtree("two")
+
+
+def test_other_nodes_begin_with_equal_parts_and_known_ones_with_their_speeds():
+    ranks.need_mpi()
+    keys = {"checkpoint__every": 1, "refine__initial": 1}
+    run(words(SMALL, out="one", refine__steps=3, **keys))
+    ranks.machine("node-2.json", 2e-6)  # which the run before did not know
+    for nodes in ((1, 0), (0, 1, 0), (0, 2), (0, 1, 2)):
+        ranks.solve_on_nodes([[1e-6], [4e-6]], out="two", refine__steps=2, **keys)
+        restart_on_nodes(nodes, "--set", "refine.steps=3")
+        row = record("two")["steps"][3]
+        if 2 not in nodes:
+            check_speeds(row, *((1e-6, 4e-6)[node] for node in nodes))
+        else:
+            choice, elements = ranks.partition_of(row)
+            assert choice == "equal" and max(elements) - min(elements) <= 1, (choice, elements)
+        check_equal("two", "one")
+        shutil.rmtree("two")
+
+
+def test_within_a_solve_a_run_goes_on_with_the_speeds_of_nodes():
+    ranks.need_mpi()
+    keys = {"refine__initial": 1, "solver__preconditioner": "jacobi", "solver__relative_residual": 1e-10}
+    run(words(SMALL, out="one", refine__steps=1, **keys))
+    needed = record("one")["steps"][1]["iterations"]
+    ranks.solve_on_nodes([[1e-6], [4e-6]], out="two", refine__steps=0, checkpoint="{every: 1, minutes: 1e-9}", **keys)
+    restart_on_nodes((0, 1), "--set", "refine.steps=1", "--set", f"solver.max_iterations={needed * 3 // 4}", code=1)
+    restart_on_nodes((0, 1), "--set", "refine.steps=1", "--set", "solver.max_iterations=10000")
+    item = record("two")["restarts"][-1]
+    assert item["step"] == 1 and not item["solved"] and item["iterations"] > 0, item
+    check_speeds(record("two")["steps"][1], 1e-6, 4e-6)
+    check_equal("two", "one")
+
+
+def test_speeds_that_make_no_sense_are_refused_or_ignored():
+    run(words(SMALL, out="one", refine__steps=2, checkpoint__every=1))
+    run(words(SMALL, out="kept", refine__steps=1, checkpoint="{every: 1, keep: 1}"))
+    data = pathlib.Path("kept/checkpoint-1.bin").read_bytes()
+    path = pathlib.Path("out/checkpoint-1.bin")
+
+    def with_value(*place, value):
+        shutil.rmtree("out", ignore_errors=True)
+        shutil.copytree("kept", "out")
+        path.write_bytes(with_state(data, lambda state: set_value(state, ("speeds", *place), value)))
+
+    refused = ((("ranks", "move_s"), -1), (("ranks", "products"), None), (("ranks", "errors"), [1]), (("ranks", "errors"), [1, 2, 3, "x"]), (("known",), {}),
+               (("known",), [1]), (("ranks",), None), (("ranks", "count"), 1e30), ((), 7), ((), None), (("ranks", "num_errors"), -1))
+    for place, value in refused[:: 3 if SANITIZED else 1]:
+        with_value(*place, value=value)
+        found = restart("out", "--set", "refine.steps=2", code=2).stderr
+        assert "out/checkpoint-1.bin: is damaged: what it says of speeds is invalid" in found, (place, value, found)
+    (text,) = state_of(data)["speeds"]["known"]
+    seconds = re.search(r'"seconds": ([^,]+)', text)[1]
+    unlikely = [text.replace(seconds, "1e308")], [text.replace(seconds, "1e-300")]
+    others = [], [text] * 3, [text.replace('"machine": "', '"machine": "another ')], [text.replace('"format": 2', '"format": 9')]
+    wrong = ["{}"], ["no JSON"], [text.replace(seconds, "-1")], [text[: len(text) // 2], text]
+    for known in (*unlikely, *others, *wrong)[:: 3 if SANITIZED else 1]:
+        with_value("known", value=known)
+        done = restart("out", "--set", "refine.steps=2")
+        assert ("yoke fem: warning: what an earlier run knew" in done.stderr) == (known in wrong), (known, done.stderr)
+        check_same("out", "one")
+    path.write_bytes(with_state(data, lambda state: state.pop("speeds") and None))  # of a version that had none
+    restart("out", "--set", "refine.steps=2")
+    check_same("out", "one")
 
 
 def ranks_of(process):
