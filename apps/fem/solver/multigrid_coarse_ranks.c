@@ -8,6 +8,7 @@
 #include "solver/multigrid_parts.h"
 #include "solver/node_graph.h"
 #include "space/lists.h"
+#include "space/runs.h"
 
 /* An entry for a row of another rank, by nodes over all ranks. */
 typedef struct far_entry {
@@ -17,7 +18,7 @@ typedef struct far_entry {
 typedef struct rows {
     const fem_space *space;
     const fem_constraints *constraints;
-    int64_t *first_owned; /* [ranks] */
+    int64_t *first_owned; /* [ranks + 1] */
     int32_t *row;         /* [num_nodes] own nodes, then those of others */
     int64_t *start;       /* [num_nodes + 1] local parts of rows, in the order of nodes */
     int32_t *local;
@@ -40,7 +41,7 @@ static void release(rows *r)
 static yoke_status number_rows(rows *r)
 {
     const fem_space *space = r->space;
-    yoke_status status = yoke_allocate(space->context, app_ranks_count(space->ranks), sizeof *r->first_owned, &r->first_owned);
+    yoke_status status = yoke_allocate(space->context, app_ranks_count(space->ranks) + 1, sizeof *r->first_owned, &r->first_owned);
     if (!status) status = yoke_allocate(space->context, space->num_nodes, sizeof *r->row, &r->row);
     if (!status && space->num_global_nodes * space->components > INT32_MAX)
         status = yoke_fail(space->context, YOKE_ERROR_INPUT,
@@ -48,24 +49,15 @@ static yoke_status number_rows(rows *r)
                            (long long)space->num_global_nodes);
     status = app_ranks_agree(space->ranks, status);
     if (status) return status;
-    app_ranks_gather(space->ranks, &space->first_owned, sizeof space->first_owned, r->first_owned);
+    fem_runs_list(space->ranks, space->first_owned, space->num_global_nodes, r->first_owned);
     for (int32_t i = 0, other = space->num_owned; i < space->num_nodes; i++)
         r->row[i] = fem_space_owns(space, i) ? (int32_t)(space->global_node[i] - space->first_owned) : other++;
     return YOKE_OK;
 }
 
-/* Owned nodes of a rank follow on those of the rank before. */
 static int owner_of(const rows *r, int32_t node)
 {
-    int low = 0, high = app_ranks_count(r->space->ranks);
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (r->first_owned[middle] <= r->space->global_node[node])
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return fem_runs_owner(r->first_owned, app_ranks_count(r->space->ranks), r->space->global_node[node]);
 }
 
 static yoke_status list_far_entries(rows *r)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solver/multigrid_couplings.h"
+#include "space/runs.h"
 
 /* A node of a part that another rank solves. */
 typedef struct registered {
@@ -25,6 +26,7 @@ typedef struct search {
     int64_t *part;   /* [num_local] at roots: the least number over all ranks of a node of the part */
     uint8_t *shared; /* [num_local] at roots: several ranks have nodes of it */
     int *solver;     /* [num_local] at roots: who solves a shared part */
+    int64_t *first;  /* [ranks + 1] the first node that each rank owns, over all ranks */
 } search;
 
 /* ------------------------------------------------------------------------------------------------------- parts */
@@ -143,7 +145,11 @@ static yoke_status decide(yoke_context *context, const fem_lists *claims, int *s
     return status;
 }
 
-static int decided_by(const search *s, int32_t root) { return (int)(s->part[root] % app_ranks_count(s->reach->space->ranks)); }
+/* The rank that owns the part's first node, which has a claim itself: claims go to neighbours, and one of each part does not travel. */
+static int decided_by(const search *s, int32_t root)
+{
+    return fem_runs_owner(s->first, app_ranks_count(s->reach->space->ranks), s->part[root]);
+}
 
 /* owned [num_local]: at roots, nodes of the part that this rank owns. */
 static yoke_status list_claims(const search *s, const int64_t *owned, fem_lists *claims)
@@ -340,9 +346,11 @@ static yoke_status reach_ranks(multigrid_reach *reach, fem_subdomain *subdomain)
     if (!status) status = yoke_allocate(context, nodes, sizeof *s.part, &s.part);
     if (!status) status = yoke_allocate(context, nodes, 1, &s.shared);
     if (!status) status = yoke_allocate(context, nodes, sizeof *s.solver, &s.solver);
+    if (!status) status = yoke_allocate(context, app_ranks_count(reach->space->ranks) + 1, sizeof *s.first, &s.first);
     if (!status) status = yoke_allocate(context, nodes, sizeof *reach->solver, &reach->solver);
     status = app_ranks_agree(reach->space->ranks, status);
     if (!status) {
+        fem_runs_list(reach->space->ranks, reach->space->first_owned, reach->space->num_global_nodes, s.first);
         join_nodes(&s);
         status = agree_on_parts(&s);
     }
@@ -352,7 +360,7 @@ static yoke_status reach_ranks(multigrid_reach *reach, fem_subdomain *subdomain)
         fill_solvers(&s);
         status = reach_out(&s, subdomain);
     }
-    void *arrays[] = {s.root, s.part, s.shared, s.solver};
+    void *arrays[] = {s.root, s.part, s.shared, s.solver, s.first};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(context, arrays[i]);
     return status;
 }

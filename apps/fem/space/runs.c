@@ -19,6 +19,19 @@ void fem_runs_list(app_ranks *ranks, int64_t first, int64_t all, int64_t *list)
     list[app_ranks_count(ranks)] = all;
 }
 
+int fem_runs_owner(const int64_t *list, int ranks, int64_t item)
+{
+    int low = 0, high = ranks;
+    while (high - low > 1) { /* the last rank whose run begins at the item or before: those before it with the same beginning have none */
+        const int middle = low + (high - low) / 2;
+        if (list[middle] <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Of a rank's run in one list, how many ranks have something in the other; itself left out. */
 static int count_others(int ranks, int rank, const int64_t *mine, const int64_t *theirs)
 {

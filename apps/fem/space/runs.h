@@ -21,6 +21,9 @@ typedef struct fem_runs {
 /* The list of runs where this one begins with the item `first`, of so many on all ranks.  Collective. */
 void fem_runs_list(app_ranks *ranks, int64_t first, int64_t all, int64_t *list);
 
+/* The rank that has an item, 0 <= item < list[ranks]. */
+int fem_runs_owner(const int64_t *list, int ranks, int64_t item);
+
 /* Copies both lists.  ranks must not be NULL.  Not collective.  Errors: MEMORY. */
 yoke_status fem_runs_create(yoke_context *context, app_ranks *ranks, const int64_t *from, const int64_t *to, fem_runs **runs);
 void fem_runs_destroy(fem_runs *runs); /* NULL allowed */
