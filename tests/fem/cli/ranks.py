@@ -179,6 +179,18 @@ def test_messages_are_counted():
     assert sent["bytes_per_iteration"] > 3 * 8 * sent["per_iteration"]
 
 
+def test_ranks_need_a_fifth_more_memory_at_most():
+    need_mpi()
+    def bytes_of(written):
+        return written["steps"][0]["memory_bytes"] / written["steps"][0]["dofs"]
+    keys = {"refine__steps": 0, "refine__initial": 1}
+    alone = bytes_of(solve(EXAMPLES / "drill-hole.yaml", out="alone", **keys))
+    for count in (2, 4):
+        found = bytes_of(solve_on(count, EXAMPLES / "drill-hole.yaml", **keys))
+        print(f"{found:.1f} bytes per unknown on {count} ranks, {alone:.1f} on one")
+        assert found <= 1.2 * alone
+
+
 def test_all_preconditioners_and_operators_work_on_ranks():
     need_mpi()
     for keys in ({"solver__preconditioner": "jacobi"}, {"solver__preconditioner": "direct"}, {"solver__operator": "stored", "element": "q1"}):

@@ -45,6 +45,21 @@ def test_without_a_launcher_no_session_directory_is_made():
     run(check(), env=environment(OMPI_MCA_orte_tmpdir_base=base, PRTE_MCA_prte_tmpdir_base=base, OMPI_COMM_WORLD_SIZE=None))
 
 
+def test_without_a_launcher_no_process_and_no_directory_of_mpi_is_made():
+    if not shutil.which("strace") or SANITIZED:
+        sys.exit(77)
+    line = ["strace", "-f", "-qq", "-e", "trace=execve,mkdir,mkdirat,socket", "-o", "calls", *words(SMALL, refine__steps=0)]
+    if subprocess.run(["strace", "-o", "/dev/null", "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        sys.exit(77)  # containers may forbid it
+    run(line, env=environment(OMPI_COMM_WORLD_SIZE=None))
+    calls = [call for call in pathlib.Path("calls").read_text(encoding="utf-8", errors="replace").splitlines() if call.endswith("= 0")]
+    programs = {re.search(r'execve\("([^"]*)"', call)[1].rsplit("/", 1)[-1] for call in calls if "execve(" in call}
+    assert {"yoke", "yoke-fem"} <= programs <= {"yoke", "yoke-fem", "yoke-fem-mesh", "yoke-device-list"}, programs
+    made = [re.search(r'mkdir(?:at)?\([^"]*"([^"]*)"', call)[1] for call in calls if "mkdir" in call]
+    assert not [path for path in made if re.search("ompi|openmpi|prte|pmix", path)], made
+    assert not [call for call in calls if "socket(" in call], calls
+
+
 def symbols(file, which):
     listed = subprocess.run(["nm", "-D", which, file], stdout=subprocess.PIPE, text=True, check=True).stdout
     return set(re.findall(r"\bMPI_\w+", listed))
