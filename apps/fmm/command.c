@@ -59,6 +59,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "explain", .help = "print predicted times by depth", .flag = &line->explain},
         {.name = "measure-all", .help = "run the other sensible depths too, and print both", .flag = &line->measure_all},
+        {.name = "repeat",
+         .value = "N",
+         .help = "with --measure-all: run each N times, the shortest times count; by default once",
+         .number = &line->repeat,
+         .minimum = 1,
+         .maximum = 1000},
         {.name = "baseline",
          .value = "KIND",
          .help = "operations: take the depth of least counted operations, as the original cost model does, instead of measured costs",
@@ -237,6 +243,7 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--objective %s and --devices: what devices do is not counted; leave --devices out, or take --objective time",
                          fmm_measure_names[line->solve.measure]);
+    if (line->repeat > 0 && !line->measure_all) return yoke_fail(context, YOKE_ERROR_INPUT, "--repeat needs --measure-all");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
     return YOKE_OK;
 }
@@ -265,6 +272,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
                                   .gradient = !line->potential_only,
                                   .predict = asks_tuning(line),
                                   .measure_all = line->measure_all,
+                                  .repeat = line->repeat > 0 ? line->repeat : 1,
                                   .by_operations = line->baseline != NULL,
                                   .store = app_option_store(line->store, ""),
                                   .declared = line->declared,
@@ -307,7 +315,7 @@ static yoke_status check_files(yoke_context *context, const fmm_command *line)
 
 yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
 {
-    *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .cells = -1, .leaf = -1, .order = -1, .check = -1};
+    *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .cells = -1, .leaf = -1, .order = -1, .check = -1, .repeat = -1};
     yoke_status status = parse(context, terminal, argc, argv, line, answered);
     if (status || *answered) return status;
     status = app_option_real(context, "softening", line->softening, DBL_MIN, DBL_MAX, &line->soft);

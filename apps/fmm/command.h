@@ -14,7 +14,7 @@ typedef struct fmm_command {
     app_list operands;
     const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine, *softening;
     const char *objective, *store, *declared, *baseline, *power, *plot;
-    int64_t particles, seed, frame, threads, depth, cells, leaf, order, check;
+    int64_t particles, seed, frame, threads, depth, cells, leaf, order, check, repeat;
     bool direct, potential_only, skip_coincident, explain, measure_all;
     double part;              /* the share, as a number */
     double soft;              /* the softening; 0: none */

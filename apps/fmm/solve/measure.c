@@ -1,6 +1,7 @@
 /*
  * measure.c - all sensible trees, run to compare them.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "solve/parts.h"
@@ -51,29 +52,48 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     return status;
 }
 
+static void shorten(fmm_seconds *of, const fmm_seconds *now)
+{
+    of->tree = fmin(of->tree, now->tree); /* NaN: not measured yet */
+    of->near = fmin(of->near, now->near);
+    of->far = fmin(of->far, now->far);
+    of->total = of->tree + of->near + of->far;
+}
+
+/* Once each. */
+static yoke_status measure_trees(fmm_solver *s, const fmm_particles *particles, double most_s, fmm_field *field)
+{
+    fmm_tuned *tuned = &s->tuned;
+    const fmm_choice *choice = &tuned->choice;
+    fmm_seconds now;
+    yoke_status status = YOKE_OK;
+    for (int d = choice->first; d <= choice->last && !status; d++) {
+        if (choice->of[d].predicted.total > most_s) continue;
+        status = measure(s, particles, (tree_words){.depth = d}, &choice->of[d], field, &now);
+        if (!status) shorten(&tuned->measured[d], &now);
+    }
+    for (int k = 0; k < choice->num_capacities && !status; k++) {
+        if (choice->at[k].predicted.total > most_s) continue;
+        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, &choice->at[k], field, &now);
+        if (!status) shorten(&tuned->measured_at[k], &now);
+    }
+    if (status || choice->cells == 0 || choice->of_cells.predicted.total > most_s) return status;
+    status = measure(s, particles, (tree_words){.cells = choice->cells}, &choice->of_cells, field, &now);
+    if (!status) shorten(&tuned->measured_cells, &now);
+    return status;
+}
+
 /*
- * Those that are not predicted to take more than some times as long as the chosen one, and that one too: the first run on particles takes memory from the
- * system, and its tree longer.
+ * Those that are not predicted to take more than some times as long as the chosen one, and that one too, all alike: the first run on particles takes memory
+ * from the system, and its tree longer.
  */
 yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
 {
     static const double sensible = 4;
-    fmm_tuned *tuned = &s->tuned;
-    const fmm_choice *choice = &tuned->choice;
-    const double chosen_s = fmm_chosen(choice)->predicted.total;
     fmm_field *field = NULL;
     yoke_status status = fmm_field_create(s->context, particles->count, s->options.gradient, &field);
-    for (int d = choice->first; d <= choice->last && !status; d++) {
-        if (choice->of[d].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, (tree_words){.depth = d}, &choice->of[d], field, &tuned->measured[d]);
-    }
-    for (int k = 0; k < choice->num_capacities && !status; k++) {
-        if (choice->at[k].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, &choice->at[k], field,
-                         &tuned->measured_at[k]);
-    }
-    if (choice->cells > 0 && choice->of_cells.predicted.total <= sensible * chosen_s && !status)
-        status = measure(s, particles, (tree_words){.cells = choice->cells}, &choice->of_cells, field, &tuned->measured_cells);
+    for (int64_t k = 0; k < s->options.repeat && !status; k++)
+        status = measure_trees(s, particles, sensible * fmm_chosen(&s->tuned.choice)->predicted.total, field);
     fmm_field_destroy(field);
     return status;
 }

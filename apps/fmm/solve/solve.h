@@ -40,7 +40,8 @@ typedef struct fmm_solver_options {
     int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
     bool gradient;
     bool predict;                 /* also where the tree is given; never of few particles (tune/tune.h) */
-    bool measure_all;             /* the other sensible trees are run too */
+    bool measure_all;             /* the other sensible trees are run too, ... */
+    int64_t repeat;               /* ... so often; the shortest times of the parts count */
     bool by_operations;           /* as in fmm_tune_options */
     yoke_objective objective;     /* of the chosen tree */
     fmm_measure measure;          /* as in fmm_tune_options */

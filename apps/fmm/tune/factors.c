@@ -2,13 +2,25 @@
 
 #include <math.h>
 
+static double limit(double value) { return fmin(fmax(value, 1 / FMM_MOST_FACTOR), FMM_MOST_FACTOR); }
+
 fmm_factor fmm_factor_learn(fmm_factor known, double ratio, int disturbed)
 {
-    enum { SLOWEST = 8 };
-    static const double clearly = 0.15, longest_step = 0.1, shortest_step = -0.7; /* of logarithms */
+    static const double most_up = 1.1;
     if (!(ratio > 0) || !isfinite(ratio)) return known;
-    const double beyond = log(ratio / known.value), step = fmax(fmin(beyond, longest_step), shortest_step);
-    const double part = step < (disturbed ? 0 : -clearly) ? 0.5 : 1. / (double)(known.runs + 2 < SLOWEST ? known.runs + 2 : SLOWEST);
-    const double value = known.value * exp(part * step);
-    return (fmm_factor){fmin(fmax(value, 1 / FMM_MOST_FACTOR), FMM_MOST_FACTOR), known.runs + 1};
+    fmm_factor now = known;
+    const int side = (ratio > known.value) - (ratio < known.value);
+    now.runs++;
+    if (side >= 0 && known.alike < 0) return now;
+    if (side < 0 && disturbed) {
+        now.value = limit(sqrt(known.value * ratio));
+        now.alike = 0;
+        return now;
+    }
+    now.next = side * known.alike > 0 ? side * fmin(side * known.next, side * ratio) : ratio;
+    now.alike = side * known.alike > 0 ? known.alike + side : side;
+    if (side * now.alike < FMM_ALIKE_RUNS) return now;
+    now.value = limit(fmin(now.next, most_up * known.value));
+    now.alike = 0;
+    return now;
 }

@@ -6,6 +6,7 @@
 
 #include "expansion/waves.h"
 #include "near/kernels/pairs.h"
+#include "tune/factor_store.h"
 
 /* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
 enum { CALLS = 2, LONG_ORDER = 20 }; /* calls of higher orders are long enough to be measured alone */
@@ -79,13 +80,6 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
                    measure ? fmm_measure_names[measure] : "");
 }
 
-/* Of a factor: its value, as seconds of one unit; and the runs that it rests on and one more. */
-static void factor_name(int part, int runs, int gradient, char name[FMM_WORK_BYTES])
-{
-    static const char *const parts[FMM_TIMED_PARTS] = {"tree", "near", "far"};
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s %s%s", parts[part], runs ? "runs" : "factor", gradient ? "" : " potential");
-}
-
 /* The sources of what is measured (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_harmonics_text[],
     fmm_near_text[], fmm_levels_text[], fmm_bench_text[], fmm_bench_expansions_text[];
@@ -118,8 +112,8 @@ static yoke_status tell_works(yoke_run *run, int gradient, fmm_measure measure)
             status = yoke_run_work(run, name, texts, num_texts);
         }
     }
-    for (int f = 0; f < 2 * FMM_TIMED_PARTS && !status && !measure; f++) {
-        factor_name(f / 2, f % 2, gradient, name);
+    for (int f = 0; f < FMM_FACTOR_NUMBERS * FMM_TIMED_PARTS && !status && !measure; f++) {
+        fmm_factor_name(f / FMM_FACTOR_NUMBERS, f % FMM_FACTOR_NUMBERS, gradient, name);
         status = yoke_run_work(run, name, texts, num_texts);
     }
     return status;
@@ -335,59 +329,18 @@ static yoke_status get_leaves(const reading *r, fmm_machine *machine)
     return YOKE_OK;
 }
 
-/* What there is not is 1, of no run. */
-static void get_factors(const reading *r, fmm_machine *machine)
-{
-    char name[FMM_WORK_BYTES];
-    for (int part = 0; part < FMM_TIMED_PARTS; part++) {
-        yoke_prediction value, runs;
-        machine->factor[part] = (fmm_factor){1, 0};
-        if (r->measure) continue;
-        factor_name(part, 0, r->gradient, name);
-        if (yoke_run_predict(r->run, name, r->device, 1, NAN, 0, &value)) continue;
-        factor_name(part, 1, r->gradient, name);
-        if (yoke_run_predict(r->run, name, r->device, 1, NAN, 0, &runs) || !(runs.seconds < 1e15)) continue;
-        machine->factor[part] = (fmm_factor){fmin(fmax(value.seconds, 1 / FMM_MOST_FACTOR), FMM_MOST_FACTOR), llround(runs.seconds) - 1};
-    }
-}
-
-/* A trial whose time is a number that is to be kept. */
-static yoke_status tell_number(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
-{
-    (void)device;
-    (void)units;
-    (void)calls;
-    *seconds = *(const double *)user;
-    return YOKE_OK;
-}
-
-static yoke_status put_number(yoke_run *run, const char *name, int64_t units, double number)
-{
-    const yoke_run_calibration of = {
-        .work = name, .min_units = units, .max_units = units, .sizes = 2, .budget_s = budget_s, .trial = tell_number, .user = &number};
-    return yoke_run_calibrate(run, &of, NULL);
-}
-
-static yoke_status put_factor(yoke_run *run, int part, int gradient, fmm_factor factor)
-{
-    char name[FMM_WORK_BYTES];
-    factor_name(part, 0, gradient, name);
-    yoke_status status = put_number(run, name, 1, factor.value);
-    factor_name(part, 1, gradient, name);
-    return status ? status : put_number(run, name, 1, 1 + (double)factor.runs);
-}
-
 static yoke_status forget_factors(yoke_run *run, int gradient, fmm_measure measure)
 {
     yoke_status status = YOKE_OK;
-    for (int part = 0; part < FMM_TIMED_PARTS && !status && !measure; part++) status = put_factor(run, part, gradient, (fmm_factor){1, 0});
+    for (int part = 0; part < FMM_TIMED_PARTS && !status && !measure; part++)
+        status = fmm_factor_put(run, part, gradient, (fmm_factor){.value = 1});
     return status;
 }
 
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
 {
     yoke_status status = tell_works(run, gradient, FMM_MEASURE_SECONDS);
-    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, gradient, machine->factor[part]);
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = fmm_factor_put(run, part, gradient, machine->factor[part]);
     return status;
 }
 
@@ -406,7 +359,8 @@ static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_mea
     if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
     if (!status) status = get_order_costs(r, FMM_VISIT, found.visit);
     if (!status) status = get_leaves(r, &found);
-    if (!status) get_factors(r, &found);
+    for (int part = 0; part < FMM_TIMED_PARTS; part++)
+        found.factor[part] = measure ? (fmm_factor){.value = 1} : fmm_factor_get(r->run, r->device, part, r->gradient);
     if (measure) found.disturbed = 0; /* counts have no part of what other programs do */
     if (!status) *machine = found;
     return status;
@@ -488,7 +442,7 @@ static yoke_status put_again(const reading *r, again seconds)
         for (int k = 0; k < count && !status; k++) {
             if (!(seconds[o][k] > 0)) continue;
             fmm_work_name(o, sizes[k], r->gradient, r->measure, name);
-            status = put_number(r->run, name, fmm_bench_units(o, sizes[k]), seconds[o][k]);
+            status = fmm_number_put(r->run, name, fmm_bench_units(o, sizes[k]), seconds[o][k]);
         }
     }
     return status ? status : forget_factors(r->run, r->gradient, r->measure);

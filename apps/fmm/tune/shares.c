@@ -41,7 +41,7 @@ yoke_status fmm_shares_host(yoke_run *run, fmm_host_kind *kind)
 void fmm_machine_count_work(fmm_machine *machine)
 {
     *machine = (fmm_machine){.large = 1};
-    for (int part = 0; part < FMM_TIMED_PARTS; part++) machine->factor[part] = (fmm_factor){1, 0};
+    for (int part = 0; part < FMM_TIMED_PARTS; part++) machine->factor[part] = (fmm_factor){.value = 1};
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) machine->near[n] = n;
     for (int p = 0; p <= FMM_MAX_ORDER; p++) {
         const double square = (double)(p + 1) * (p + 1);

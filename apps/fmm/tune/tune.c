@@ -180,7 +180,7 @@ static yoke_status get_machine(fmm_tuner *t)
     t->run = NULL;
     status = get_costs(t);
     if (t->host == FMM_HOST_CORES) /* the devices' run tells what they take, and corrects it itself */
-        t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){1, 0};
+        t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){.value = 1};
     return status;
 }
 
