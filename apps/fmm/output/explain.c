@@ -145,9 +145,9 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
         costs = app_json_append(
             costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
-    return json_pack("{s:s, s:o, s:i, s:o, s:o, s:b, s:o, s:o, s:o}", "unit", unit_of(tuned), "costs", costs, "depth_by_operations",
-                     fmm_depth_by_operations(&tuned->choice), "corrections", corrections_json(tuned), "regret",
-                     app_json_number(fmm_tuned_regret(tuned)), "costs_measured", tuned->measured_now, "costs_disturbed",
-                     app_json_number(tuned->disturbed), "costs_s", app_json_number(tuned->machine_s), "analysis_s",
+    return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:b, s:o, s:o, s:o}", "unit", unit_of(tuned), "costs", costs, "depths_estimated",
+                     tuned->choice.estimated, "depth_by_operations", fmm_depth_by_operations(&tuned->choice), "corrections",
+                     corrections_json(tuned), "regret", app_json_number(fmm_tuned_regret(tuned)), "costs_measured", tuned->measured_now,
+                     "costs_disturbed", app_json_number(tuned->disturbed), "costs_s", app_json_number(tuned->machine_s), "analysis_s",
                      app_json_number(tuned->analysis_s));
 }

@@ -168,7 +168,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
     yoke_status status = find_tree(s, true, usual, USUAL_FINER);
-    if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner));
+    if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner, s->cells));
     const double before_s = s->solution.tune_s;
     if (!status) status = choose_order(s, particles, 0);
     const double order_s = s->solution.tune_s - before_s;
@@ -184,7 +184,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
         s->waves &= waves; /* errors of others were not measured */
         return YOKE_OK;
     }
-    status = build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner));
+    status = build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner, s->cells));
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
@@ -213,7 +213,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
         status = find_both(s, particles);
     } else {
         status = find_tree(s, true, s->options.order, NO_WAVES);
-        if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner));
+        if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner, s->cells));
     }
     fmm_tuner_set_particles(s->tuner, NULL);
     if (!status && s->options.measure_all) status = fmm_solver_measure(s, particles);

@@ -52,6 +52,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
                                  .gradient = options->gradient,
                                  .by_operations = options->by_operations,
                                  .depth = options->measure_all ? -1 : options->depth,
+                                 .all = options->measure_all,
                                  .progress = tell_costs,
                                  .user = s};
     *solver = s;

@@ -107,22 +107,32 @@ double fmm_between(double fewer, int64_t cells_fewer, double more, int64_t cells
     return fewer > 0 && more > 0 ? fewer * pow(more / fewer, part) : 0;
 }
 
-int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s)
+void fmm_depth_estimate(const fmm_estimating *of, int64_t cells, fmm_depth *tree)
 {
+    fmm_analysis even;
+    fmm_even_count(of->even, cells, &even);
+    fmm_depth_predict(of->machine, &even, fmm_depth_of_cells(cells), of->order, of->gradient, tree);
+}
+
+int64_t fmm_cells_estimate(const fmm_estimating *of, int last, int64_t kept, double sort_s, double *total_s)
+{
+    static const double clearly = 0.95;
+    double best_s = INFINITY, of_depths_s = INFINITY, kept_s = INFINITY;
     int64_t best = 0, cells[FMM_MAX_BETWEEN];
-    *total_s = INFINITY;
-    for (int d = choice->first < 2 ? 3 : choice->first + 1; d <= choice->last; d++) {
-        const fmm_seconds *above = &choice->of[d - 1].predicted, *below = &choice->of[d].predicted;
-        const int count = fmm_cells_between(d, cells);
+    fmm_depth tree;
+    for (int d = 0; d <= last; d++) {
+        const int count = d > 2 ? fmm_cells_between(d, cells) : 0;
+        fmm_depth_estimate(of, (int64_t)1 << d, &tree);
+        of_depths_s = fmin(of_depths_s, tree.predicted.total);
         for (int k = 0; k < count; k++) {
-            const int64_t more = (int64_t)1 << d, fewer = more / 2;
-            const double s = fmm_between(above->tree, fewer, below->tree, more, cells[k]) +
-                             fmm_between(above->near, fewer, below->near, more, cells[k]) +
-                             fmm_between(above->far, fewer, below->far, more, cells[k]);
-            if (s < *total_s) *total_s = s, best = cells[k];
+            fmm_depth_estimate(of, cells[k], &tree);
+            if (cells[k] == kept) kept_s = tree.predicted.total;
+            if (tree.predicted.total < best_s) best_s = tree.predicted.total, best = cells[k];
         }
     }
-    return best;
+    const int stays = kept && clearly * kept_s <= fmin(best_s, of_depths_s) + sort_s;
+    *total_s = stays ? kept_s : best_s;
+    return stays ? kept : best_s + sort_s < clearly * of_depths_s ? best : 0;
 }
 
 int fmm_depth_by_operations(const fmm_choice *choice)

@@ -9,6 +9,7 @@
 
 #include "method/shared.h"
 #include "tune/analysis.h"
+#include "tune/even.h"
 #include "tune/predict.h"
 
 /* One tree. */
@@ -41,6 +42,7 @@ typedef struct fmm_choice {
     int takes_cells; /* nonzero: chosen is the uniform tree between two depths */
     int64_t cells;   /* along each side of the particles, of such a tree that was compared too; 0: none */
     fmm_depth of_cells;
+    int estimated;       /* nonzero: the depths were not counted, but are as if particles filled their box evenly (even.h) */
     yoke_cost predicted; /* of the chosen one, by the run */
 } fmm_choice;
 
@@ -89,11 +91,20 @@ int fmm_cells_between(int depth, int64_t cells[FMM_MAX_BETWEEN]);
 /* A number of the tree of so many cells along each side, from those of trees with fewer and more, straight in logarithms; 0 where one of them is. */
 double fmm_between(double fewer, int64_t cells_fewer, double more, int64_t cells_more, int64_t cells);
 
+/* What trees of particles that fill their box evenly are estimated with. */
+typedef struct fmm_estimating {
+    const fmm_machine *machine;
+    const fmm_even *even;
+    int order, gradient; /* as in fmm_depth_predict */
+} fmm_estimating;
+
+/* As fmm_depth_predict, of the tree with so many cells along the longest side, without counting. */
+void fmm_depth_estimate(const fmm_estimating *of, int64_t cells, fmm_depth *tree);
 /*
- * The number of cells along each side of the particles, not a power of two, of the uniform tree that may take least time, estimated from the depths
- * first ... last in choice->of: near and far seconds lie on straight lines between theirs, in logarithms.  *total_s is its time.  0: there are none.
+ * The number of cells along the longest side, not a power of two, of the tree that is estimated to be faster than those of all depths 0 ... last by far; 0: there is
+ * none.  One that was taken before, `kept` (0: none), stays if no other tree is faster by far.  Another one takes sort_s more.  *total_s is its time.
  */
-int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s);
+int64_t fmm_cells_estimate(const fmm_estimating *of, int last, int64_t kept, double sort_s, double *total_s);
 
 /*
  * Takes the best of the depths first ... last that are predicted in choice->of, of the capacities in choice->at, and of choice->of_cells.  host: number of the run's device that the machine's costs are of.

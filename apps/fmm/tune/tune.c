@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "method/method.h"
 #include "tune/free.h"
 #include "tune/shares.h"
 
@@ -15,6 +16,8 @@ struct fmm_tuner {
     yoke_run *run;        /* of the cores; NULL: not needed yet */
     fmm_host_kind host;   /* of the devices that share the near field; NONE: the cores are all */
     fmm_machine machine;
+    int looked; /* nonzero: `even` is of these particles */
+    fmm_even even;
     fmm_analysis *analysis;   /* NULL until it is asked */
     int64_t cells;            /* of the tree between two depths that was counted last; 0: none */
     fmm_analysis *between;    /* of that tree; its counts are kept after the tree was taken */
@@ -264,22 +267,45 @@ static void predict_between(const fmm_tuner *t, int order, fmm_choice *choice)
     choice->of_cells.by_operations = 0;
 }
 
-/*
- * Between two depths the tree of the least estimated time is counted, which takes another sorting, if it is faster by far.  One that was counted for
- * another order is compared again, unless the estimate of another one is clearly less.
- */
-static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice)
+static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice);
+
+/* What a softening leaves of depths. */
+static int deepest_of(const fmm_particles *particles, int depth)
 {
-    static const double clearly = 0.95;
-    double estimate_s, best_s = choice->of[fastest(choice)].predicted.total;
-    const int64_t cells = fmm_cells_estimate(choice, &estimate_s);
-    const double sort_s = (double)t->particles->count * t->machine.tree_particle;
+    if (!(particles->softening > 0)) return depth;
+    const fmm_box box = fmm_box_around(particles);
+    const int deepest = fmm_method_deepest(&box, particles->softening);
+    return deepest < depth ? deepest : depth;
+}
+
+/*
+ * Takes the tree between two depths that is estimated to be faster than those of all depths by far, which are not counted then.  *taken: zero: there is none,
+ * or counts show that the particles are not spread as evenly as they look.
+ */
+static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice, int *taken)
+{
+    static const double alike = 1.1;
+    const fmm_estimating of = {.machine = &t->machine, .even = &t->even, .order = order, .gradient = t->options->gradient};
+    const double sort_s = t->analysis || t->cells ? (double)t->particles->count * t->machine.tree_particle : 0;
+    double estimate_s;
+    *taken = 0;
+    yoke_status status = t->looked ? YOKE_OK : fmm_even_find(t->particles, &t->even);
+    if (status) return status;
+    t->looked = 1;
+    choice->last = deepest_of(t->particles, choice->last);
+    const int64_t cells = t->even.is_even ? fmm_cells_estimate(&of, choice->last, t->takes_cells ? t->cells : 0, sort_s, &estimate_s) : 0;
+    if (!cells) return YOKE_OK;
+    if (cells != t->cells) status = count_between(t, cells);
+    if (status) return status;
     predict_between(t, order, choice);
-    for (int k = 0; k < choice->num_capacities; k++) best_s = fmin(best_s, choice->at[k].predicted.total);
-    if (t->cells > 0) best_s = fmin(best_s, choice->of_cells.predicted.total);
-    if (!cells || cells == t->cells || estimate_s + sort_s > clearly * best_s) return YOKE_OK;
-    yoke_status status = count_between(t, cells);
-    if (!status) predict_between(t, order, choice);
+    t->even.is_even = choice->of_cells.predicted.total <= alike * estimate_s;
+    if (!t->even.is_even) return YOKE_OK;
+    *taken = 1;
+    choice->estimated = !t->options->all;
+    if (t->options->all) status = compare_all(t, order, choice);
+    for (int d = choice->first; d <= choice->last && choice->estimated; d++) fmm_depth_estimate(&of, (int64_t)1 << d, &choice->of[d]);
+    if (!status) status = fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
+    if (!status) (void)fmm_choice_keep(choice, 0, 0, cells, INFINITY);
     return status;
 }
 
@@ -313,27 +339,37 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
-static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
+/* Counts all depths that may be best, and adaptive trees; particles that fill their box evenly have none that is another one. */
+static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
-    choice->first = fixed ? t->options->depth : 0;
-    choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
-    yoke_status status = get_machine(t);
-    t->machine.finer = t->finer;
-    if (!status) status = analyse(t, choice->last);
+    yoke_status status = analyse(t, choice->last);
     if (status) return status;
     const int deepest = t->analysis->deepest;
     if (!fixed && choice->last > deepest) choice->last = deepest;
     predict(t, order, choice);
-    if (!fixed && t->particles->count > 0) status = predict_capacities(t, order, choice);
+    if (!fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even)) status = predict_capacities(t, order, choice);
     while (!status && !fixed && deeper_may_be_better(t, choice)) {
         choice->last += choice->last < deepest - 1 ? 2 : 1;
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
     }
     if (!status) fmm_choice_leave_equal_out(t->analysis, choice);
-    if (!status && !fixed && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice);
-    if (!status && !fixed && t->host != FMM_HOST_NONE) predict_between(t, order, choice); /* one that was counted for another order */
+    return status;
+}
+
+static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
+{
+    const int fixed = t->options->depth >= 0;
+    int taken = 0;
+    yoke_status status = get_machine(t);
+    t->machine.finer = t->finer;
+    choice->first = fixed ? t->options->depth : 0;
+    choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
+    if (!status && !fixed && !t->options->by_operations && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice, &taken);
+    if (status || taken) return status;
+    status = compare_all(t, order, choice);
+    if (!status && !fixed) predict_between(t, order, choice); /* one that was counted for another order */
     if (!status) status = take_best(t, order, choice);
     if (!status && t->options->by_operations) fmm_choice_take_depth(choice, fmm_depth_by_operations(choice));
     return status;
@@ -394,6 +430,7 @@ void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
     forget_between(t);
+    t->looked = t->takes_cells = 0;
     t->particles = particles;
 }
 
@@ -429,9 +466,9 @@ yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
     return status;
 }
 
-fmm_tree *fmm_tuner_take_tree(fmm_tuner *t)
+fmm_tree *fmm_tuner_take_tree(fmm_tuner *t, int64_t cells)
 {
-    fmm_analysis *chosen = t->takes_cells ? t->between : t->analysis;
+    fmm_analysis *chosen = cells <= 0 ? t->analysis : cells == t->cells ? t->between : NULL;
     fmm_tree *tree = chosen ? chosen->tree : NULL;
     if (tree) chosen->tree = NULL;
     if (t->between) fmm_analysis_drop_tree(t->between);

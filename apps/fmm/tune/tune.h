@@ -19,6 +19,7 @@ typedef struct fmm_tune_options {
     const double *share;         /* as they were given it */
     int by_operations;           /* nonzero: of the depths, that of the original cost model (cost.h) */
     int depth;                   /* >= 0: the uniform tree of that depth only; below 0: the best of all */
+    int all;                     /* nonzero: all trees are compared, also where estimates do to choose one */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* of progress */
 } fmm_tune_options;
@@ -74,7 +75,10 @@ yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
  */
 yoke_status fmm_tuner_learn(fmm_tuner *tuner, const fmm_tuned *tuned);
 
-/* The sorted particles, for fmm_method_options; the caller's then.  NULL: it was taken, or nothing was chosen. */
-fmm_tree *fmm_tuner_take_tree(fmm_tuner *tuner);
+/*
+ * The sorted particles, for fmm_method_options of any depth or capacity (cells 0), or of the tree between two depths with so many cells along each side; the caller's
+ * then.  NULL: they are not sorted so, or it was taken.
+ */
+fmm_tree *fmm_tuner_take_tree(fmm_tuner *tuner, int64_t cells);
 
 #endif
