@@ -193,7 +193,9 @@ static yoke_status precondition(cg *s, double *rz)
     /* else x would have several values at a node, and rounding would slow the iteration */
     fem_vector_agree(s->z);
     *rz = fem_vector_dot(s->r, s->z);
-    if (!(*rz > 0) || !isfinite(*rz)) return fail(s, "the preconditioner is not positive definite (a material or an element is not valid)");
+    if (!(*rz > 0) || !isfinite(*rz))
+        return fail(s, "the preconditioner is not positive definite: the body is too thin for multigrid in single precision, which "
+                       "solver.preconditioner: direct does without, or a material or an element is not valid");
     return YOKE_OK;
 }
 

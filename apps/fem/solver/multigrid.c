@@ -23,82 +23,6 @@ enum { EIGENVALUE_STEPS = 8, JUMP_STEPS = 15 };
 static const int64_t most_factor_dofs = 100000;
 static const double cheap_operations = 5e9, most_operations = 1e11, most_operations_dof = 3e5;
 
-/* ---------------------------------------------------------------------------------------------------- cycle */
-
-/*
- * The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own decomposition.
- */
-static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
-{
-    if (m->gathered) return multigrid_solve_gathered(m->gathered, level);
-    if (m->direct) {
-        fem_approximate_inverse inverse = fem_direct_inverse(m->direct);
-        return inverse.apply(inverse.state, level->b, NAN, level->x);
-    }
-    if (m->coarse_messages) return multigrid_solve_on_ranks(m, level);
-    fem_vector_read(level->b, m->coarse_b);
-    yoke_status status = fem_coarse_solve(m->coarse, m->coarse_b, m->coarse_x);
-    if (!status) fem_vector_write(level->x, m->coarse_x);
-    return status;
-}
-
-/*
- * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels
- * below the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.
- */
-static int corrections(const fem_multigrid *m, int l)
-{
-    const int below = l + m->options.finer_levels;
-    return m->stretched && (below == 1 || below == 2) ? 2 : 1;
-}
-
-static yoke_status cycle(fem_multigrid *m, int l)
-{
-    multigrid_level *level = &m->level[l];
-    if (l == m->num_levels - 1) return solve_last(m, level);
-    multigrid_level *coarser = level + 1;
-    for (int i = 0; i < corrections(m, l); i++) {
-        multigrid_smooth(level, m->options.degree, i == 0);
-        fem_decomposition_product(level->decomposition, 1, level->x, level->t);
-        fem_vector_subtract(level->b, level->t, level->t);
-        fem_decomposition_restrict_to(coarser->decomposition, level->t, coarser->b);
-        yoke_status status = cycle(m, l + 1);
-        if (status) return status;
-        fem_decomposition_prolongate_add(coarser->decomposition, coarser->x, level->x);
-        fem_vector_mask(level->x);
-        multigrid_smooth(level, m->options.degree, 0);
-    }
-    return YOKE_OK;
-}
-
-yoke_status multigrid_apply_whole(fem_multigrid *m, double *values)
-{
-    fem_vector_write(m->level[0].b, values);
-    yoke_status status = cycle(m, 0);
-    if (!status) fem_vector_read(m->level[0].x, values);
-    for (int l = 0; l < m->num_levels && !status; l++)
-        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_own_status(m->level[l].decomposition);
-    return status;
-}
-
-static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_vector *z)
-{
-    fem_multigrid *m = state;
-    multigrid_level *finest = &m->level[0];
-    if (!(norm_r > 0) || !isfinite(norm_r)) {
-        fem_vector_zero(z);
-        return YOKE_OK;
-    }
-    /* single precision has few exponents: work on a vector of norm about 1 */
-    fem_vector_copy_scaled(1 / norm_r, r, finest->b);
-    yoke_status status = cycle(m, 0);
-    for (int l = 0; l < m->num_levels && !status; l++)
-        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_own_status(m->level[l].decomposition);
-    status = app_ranks_agree(finest->space->ranks, status);
-    if (!status) fem_vector_copy_scaled(norm_r, finest->x, z);
-    return status;
-}
-
 /* --------------------------------------------------------------------------------------------------- set-up */
 
 /* A level of `element` on a forest of its own, which becomes the level's; NULL: of q1 on the leaves of the level before. */
@@ -236,6 +160,7 @@ static yoke_status add_stretched_levels(fem_multigrid *m)
 static yoke_status make_decomposition(fem_multigrid *m, int l)
 {
     multigrid_level *level = &m->level[l];
+    level->weight = 1;
     fem_decomposition_options options = {.devices = m->options.devices,
                                          .cut = level->cut,
                                          .precision = FEM_SINGLE,
@@ -262,7 +187,7 @@ static yoke_status make_decomposition(fem_multigrid *m, int l)
     }
     double largest;
     int jumps = level->space->problem->num_materials > 1;
-    status = multigrid_largest_eigenvalue(level, jumps ? JUMP_STEPS : EIGENVALUE_STEPS, &largest);
+    status = multigrid_smoother_eigenvalue(level, jumps ? JUMP_STEPS : EIGENVALUE_STEPS, &largest);
     level->eigenvalue_high = (jumps ? jump_safety : eigenvalue_safety) * largest;
     level->eigenvalue_low = level->eigenvalue_high / m->options.range;
     return status;
@@ -310,7 +235,8 @@ static yoke_status setup(fem_multigrid *m)
         if (!status) status = make_decomposition(m, l);
     }
     if (!status) status = interrupted(m);
-    return status ? status : make_last(m);
+    if (!status) status = make_last(m);
+    return status ? status : multigrid_weigh(m);
 }
 
 yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
@@ -377,7 +303,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
     yoke_release(m->context, m);
 }
 
-fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){apply, m}; }
+fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){multigrid_apply, m}; }
 
 fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
 {
@@ -386,12 +312,12 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
     /* rank 0's part has the rest, and what goes with all */
     fem_multigrid_work sum = m->gathered ? multigrid_gathered_work(m->gathered) : fem_multigrid_least_work();
     double visits = 1;
-    for (int l = -m->options.finer_levels; l < 0; l++) visits *= corrections(m, l);
+    for (int l = -m->options.finer_levels; l < 0; l++) visits *= multigrid_corrections(m, l);
     for (int l = 0; l <= last; l++) {
         fem_multigrid_work work = {0, 0};
         fem_block_level level = {.dofs = (double)all_dofs(m->level[l].space), .products = 2.0 * m->options.degree};
         if (l < last) {
-            visits *= corrections(m, l);
+            visits *= multigrid_corrections(m, l);
             level.smoothings = visits;
             level.entries = m->level[l].block_size[0];
             level.operations = m->level[l].block_size[1];

@@ -66,15 +66,16 @@ static yoke_status fail(const fem_space *space)
                      (long long)space->num_global_nodes * space->components);
 }
 
-yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)
+yoke_status multigrid_largest_eigenvalue(multigrid_level *level, multigrid_operation *b, void *state, fem_vector *const work[4],
+                                         int most_steps, double *eigenvalue)
 {
-    fem_vector *r = level->b, *z = level->d, *p = level->x, *q = level->t;
+    fem_vector *r = work[0], *z = work[1], *p = work[2], *q = work[3];
     double diagonal[MAX_STEPS], off[MAX_STEPS], rz = 0, alpha_old = 0, beta = 0;
     int steps = 0;
     yoke_status status = fill_random(r, level->space);
-    if (status) return status;
-    for (; steps < most_steps && steps < MAX_STEPS; steps++) {
-        multigrid_precondition(level, r, z);
+    for (; !status && steps < most_steps && steps < MAX_STEPS; steps++) {
+        status = b(state, r, z);
+        if (status) return status;
         double next = fem_vector_dot(r, z);
         if (!steps) rz = next; /* 0: nothing is free */
         if (!(next > 0)) break;
@@ -92,8 +93,21 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
         alpha_old = alpha;
         fem_vector_axpy(-alpha, q, r);
     }
+    if (status) return status;
     *eigenvalue = steps ? largest_of_tridiagonal(steps, diagonal, off) : 1;
     status = fem_decomposition_status(level->decomposition);
     if (!status && !(steps ? isfinite(*eigenvalue) : rz == 0)) status = fail(level->space);
     return status;
+}
+
+static yoke_status apply_blocks(void *state, const fem_vector *r, fem_vector *z)
+{
+    multigrid_precondition(state, r, z);
+    return YOKE_OK;
+}
+
+yoke_status multigrid_smoother_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)
+{
+    fem_vector *const work[4] = {level->b, level->d, level->x, level->t};
+    return multigrid_largest_eigenvalue(level, apply_blocks, level, work, most_steps, eigenvalue);
 }

@@ -18,6 +18,7 @@ typedef struct multigrid_level {
     fem_vector *b, *x, *d, *t;
     fem_interpolation *to_finer;            /* from this level to the next finer one, until the decomposition is made; NULL on the finest */
     double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
+    double weight;                          /* of what the coarser levels correct: at most 1 */
     multigrid_blocks *blocks;               /* of strongly coupled nodes; NULL: the smoother has the node blocks of the decomposition */
     double block_size[2];                   /* multigrid_blocks_size of all ranks */
     double *host;                           /* [dofs] beside blocks: the multigrid's, one for all levels */
@@ -99,10 +100,23 @@ void multigrid_precondition(multigrid_level *level, const fem_vector *r, fem_vec
 /* x += p(B A) B (b - A x); from_zero: x counts as zero on entry, whatever it holds.  Writes d and t. */
 void multigrid_smooth(multigrid_level *level, int degree, int from_zero);
 
+/* z = B r, B symmetric and positive definite on the level. */
+typedef yoke_status multigrid_operation(void *state, const fem_vector *r, fem_vector *z);
+
 /*
- * Largest eigenvalue of B A, B as in multigrid_precondition, by most_steps (at most 15) of the Lanczos method that conjugate
- * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, NUMERIC (none is found), those of fem_decomposition_status.
+ * Largest eigenvalue of B A by most_steps (at most 15) of the Lanczos method that conjugate gradients carry along.  Writes work.
+ * Errors: MEMORY, NUMERIC (none is found), those of B and of fem_decomposition_status.
  */
-yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue);
+yoke_status multigrid_largest_eigenvalue(multigrid_level *level, multigrid_operation *b, void *state, fem_vector *const work[4],
+                                         int most_steps, double *eigenvalue);
+/* The same with B as in multigrid_precondition.  Uses the level's vectors. */
+yoke_status multigrid_smoother_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue);
+
+/* How often level l is corrected in a cycle of the next finer one. */
+int multigrid_corrections(const fem_multigrid *multigrid, int l);
+/* The cycle as the function of a fem_approximate_inverse. */
+yoke_status multigrid_apply(void *multigrid, const fem_vector *r, double norm_r, fem_vector *z);
+/* Finds the weights of levels that are corrected twice, from the coarsest; all else is made.  Errors: those of multigrid_largest_eigenvalue. */
+yoke_status multigrid_weigh(fem_multigrid *multigrid);
 
 #endif
