@@ -214,7 +214,7 @@ static yoke_status measure(calibration *c)
 
 yoke_status app_calibrate_try_store(yoke_run *run, const char **store)
 {
-    yoke_status status = *store && !**store ? yoke_run_save(run, NULL, NULL) : YOKE_OK;
+    yoke_status status = *store && !**store ? yoke_run_save(run, NULL) : YOKE_OK;
     if (status != YOKE_ERROR_ARGUMENT) return status;
     *store = NULL;
     return YOKE_OK;
@@ -224,7 +224,7 @@ static yoke_status save(const calibration *c)
 {
     const char *path = NULL;
     if (!c->store) return YOKE_OK;
-    yoke_status status = yoke_run_save(c->run, &path, NULL);
+    yoke_status status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
 }

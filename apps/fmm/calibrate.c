@@ -87,7 +87,7 @@ static yoke_status measure(calibration *c)
         status = yoke_run_create(c->context, &plain, &run);
         if (!status) status = app_calibrate_try_store(run, &c->line->store);
         if (!status) status = fmm_machine_measure(c->context, run, 0, &options, &c->machine[gradient]);
-        if (!status && c->line->store) status = yoke_run_save(run, NULL, NULL);
+        if (!status && c->line->store) status = yoke_run_save(run, NULL);
         yoke_run_destroy(run);
     }
     return status;
@@ -106,7 +106,7 @@ static yoke_status measure_powers(calibration *c)
         status = fmm_machine_get(c->run, 0, 1, FMM_MEASURE_SECONDS, &c->machine[1]); /* which tells the run the kernels' texts */
     if (!status) status = yoke_run_devices(c->run, &devices, &count);
     if (!status && devices[0].meters[0]) status = fmm_machine_measure_powers(c->context, c->run, &options);
-    return status || !c->line->store ? status : yoke_run_save(c->run, NULL, NULL);
+    return status || !c->line->store ? status : yoke_run_save(c->run, NULL);
 }
 
 static void print_orders(app_terminal *terminal, const fmm_machine *m)
@@ -160,7 +160,7 @@ static yoke_status show(const calibration *c)
             "other programs had a core for up to %.0f %% of the time in which costs were measured: measure again while the cores are free",
             100 * disturbed);
     if (!c->line->store) return YOKE_OK;
-    status = yoke_run_save(c->run, &path, NULL);
+    status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
 }

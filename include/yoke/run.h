@@ -76,7 +76,8 @@ typedef struct yoke_run_options {
         host_overhead_w; /* base power of all else, and host overhead (power of the host while only accelerators work); 0: none */
     double
         profile; /* > 0: seconds and energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
-    const char *const *known; /* [num_known] texts of yoke_run_save: what earlier runs knew; used where the store has nothing; NULL: none */
+    const char *const
+        *known; /* [num_known] texts of yoke_run_known: what earlier runs knew; used where the store has nothing; NULL: none */
     int64_t
         num_known; /* the first text counts that has a work on a device, for this machine, device and kernel; of this machine at most 64 are looked at */
 } yoke_run_options;
@@ -84,7 +85,7 @@ typedef struct yoke_run_options {
 /*
  * Opens devices, meters and frequencies.  Options and texts are copied.  A simulated machine is read before (yoke_machine_read).  Where another process
  * has locked the frequencies they stay as they are, with a warning in the log.
- * Texts of `known` that are none of yoke_run_save are not used, with a warning in the log; those of another machine or version are not used.
+ * Texts of `known` that are none of yoke_run_known are not used, with a warning in the log; those of another machine or version are not used.
  * Errors: ARGUMENT, INPUT (names, numbers; which), UNAVAILABLE (a device is not usable; no device is left; the objective needs powers that are not known:
  * which device, what to do), DEVICE, MEMORY, SYSTEM.
  */
@@ -433,12 +434,17 @@ YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
 /*
  * Writes what was learned since the last time to the store.  What other runs and programs have written to it meanwhile stays, but for the same works on the
  * same devices.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Before long measurements it tells whether they can be kept.
- * text not NULL: writes nothing, and needs no store: *text is all that the run knows of works on its devices, as the text of a store, for options.known of a
- * later run.  It is given back with yoke_release.
- * Errors: ARGUMENT (there is no store), INPUT (the file is no store any more), SYSTEM (it cannot be written, or another program has been writing it for long),
+ * Errors: ARGUMENT (there is none), INPUT (the file is no store any more), SYSTEM (it cannot be written, or another program has been writing it for long),
  * MEMORY.
  */
-YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path, char **text);
+YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path);
+
+/*
+ * *text is all that the run knows of works on its devices, as the text of a store, for options.known of a later run; it needs no store.  It is given back
+ * with yoke_release.
+ * Errors: ARGUMENT, MEMORY.
+ */
+YOKE_API yoke_status yoke_run_known(yoke_run *run, char **text);
 
 #ifdef __cplusplus
 }

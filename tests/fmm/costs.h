@@ -24,7 +24,7 @@ static inline void keep_costs(const char *store, double pair_s)
     yoke_run *costs = NULL;
     assert_int_equal(yoke_run_create(context, &(yoke_run_options){.devices = "openmp", .no_meters = 1, .store = store}, &costs), YOKE_OK);
     assert_int_equal(fmm_machine_measure(context, costs, 0, &options, &machine), YOKE_OK);
-    assert_int_equal(yoke_run_save(costs, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(costs, NULL), YOKE_OK);
     yoke_run_destroy(costs);
 }
 

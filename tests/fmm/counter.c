@@ -140,7 +140,7 @@ static void measure_in(const char *path, known *costs, fmm_measure measure)
     fmm_machine machine;
     yoke_run *run = open_run(path);
     assert_int_equal(fmm_machine_measure(context, run, 0, &options, &machine), YOKE_OK);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
 }
 

@@ -110,7 +110,7 @@ static void costs_in_the_store_are_found_again_by_another_run(void **state)
     yoke_run_destroy(run);
     run = open_run(path);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     run = open_run(path);
     assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &again), YOKE_OK);
@@ -271,7 +271,7 @@ static void what_runs_taught_is_in_the_store(void **state)
     fmm_machine machine;
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = 3};

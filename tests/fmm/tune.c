@@ -193,7 +193,7 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
     fmm_machine machine;
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     for (int r = 0; r < 2; r++) {
         fmm_choice choice = {.first = 0, .last = 4};
@@ -203,7 +203,7 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
         for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 4, 1, &choice.of[d]);
         assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
         assert_true(choice.predicted.time_s > 0 && choice.predicted.energy_j > 0 && choice.predicted.peak_power_w > 0);
-        if (r == 0) assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+        if (r == 0) assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
         yoke_run_destroy(run);
         if (r == 0) call_measured(path);
     }
@@ -255,7 +255,7 @@ static void what_is_measured_at_rest_is_no_part_of_the_choice(void **state)
         .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = "idle=30,busy=50"};
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     fmm_particles *p = cloud_create(context, UNIFORM, 5000);
     for (int r = 0; r < 2; r++) {
@@ -405,7 +405,7 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     (void)snprintf(path, sizeof path, "tune-cells-%ld.json", (long)getpid());
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
     for (int order = 4; order <= 24; order += 10) {

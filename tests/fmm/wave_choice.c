@@ -256,7 +256,7 @@ static void a_solver_takes_waves_that_cost_less(void **state)
     costs.family = 1e-12;
     yoke_run *run = open_run(store);
     measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     const fmm_solver_options options = {
         .request = {.error = 1e-4}, .order = -1, .depth = -1, .check = 2000, .gradient = true, .store = store};

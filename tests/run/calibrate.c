@@ -418,7 +418,7 @@ static void what_devices_lose_together_is_measured_by_a_trial_of_all(void **stat
         assert_true(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01);
     }
     const char *kept = NULL;
-    assert_int_equal(yoke_run_save(w.run, &kept, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(w.run, &kept), YOKE_OK);
     assert_string_equal(kept, path);
     worker_rounds(&w, N, 1);
     assert_int_equal(worker_units(&w, 0), N);

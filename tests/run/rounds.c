@@ -310,7 +310,7 @@ static yoke_status use_everything(failing *memory, const char *store)
     }
     if (status == YOKE_OK) status = yoke_run_record(run, &text);
     yoke_release(context, text);
-    if (status == YOKE_OK) status = yoke_run_save(run, NULL, NULL);
+    if (status == YOKE_OK) status = yoke_run_save(run, NULL);
     snprintf(last_error, sizeof last_error, "%s", yoke_last_error(context));
     yoke_run_destroy(run);
     yoke_context_destroy(context);

@@ -101,7 +101,7 @@ static void what_two_processes_learn_is_there_afterwards(void **state)
         for (int k = 0; k < 10; k++) {
             snprintf(work, sizeof work, "%d-%d", p, k);
             work_on(&s, work, 1000);
-            if (yoke_run_save(s.w.run, NULL, NULL) != YOKE_OK) _exit(1);
+            if (yoke_run_save(s.w.run, NULL) != YOKE_OK) _exit(1);
         }
         worker_close(&s.w);
         _exit(0);
@@ -221,7 +221,7 @@ static void host_overheads_of_all_frequencies_serve_another_process(void **state
     assert_true(fabs(plan->predicted.energy_j / true_j - 1) < 2e-3);
     /* One of the rounds of another one, which measures it again at one frequency, leaves the others as they are. */
     assert_int_equal(worker_round(&s.w, &round), YOKE_OK);
-    assert_int_equal(yoke_run_save(s.w.run, NULL, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_save(s.w.run, NULL), YOKE_OK);
     worker_close(&s.w);
     assert_int_equal(s.memory.outstanding, 0);
     worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
@@ -239,7 +239,7 @@ static char *known_after(const char *machine, const char *work, int64_t units)
     char *text = NULL;
     worker_open(&s.w, &s.memory, machine, NULL);
     work_on(&s, work, units);
-    assert_int_equal(yoke_run_save(s.w.run, NULL, &text), YOKE_OK);
+    assert_int_equal(yoke_run_known(s.w.run, &text), YOKE_OK);
     char *copy = strdup(text);
     yoke_release(s.w.context, text);
     close_session(&s);
@@ -273,7 +273,7 @@ static void a_run_goes_on_with_what_an_earlier_one_knew(void **state)
     char *again = NULL;
     worker_open(&s.w, &s.memory, MACHINE, &(yoke_run_options){.known = texts, .num_known = 3});
     plan_only(&s, "one", 1000);
-    assert_int_equal(yoke_run_save(s.w.run, NULL, &again), YOKE_OK);
+    assert_int_equal(yoke_run_known(s.w.run, &again), YOKE_OK);
     const char *handed[] = {again};
     assert_true(fabs(seconds_by(handed, 1, "one", 1000) / 1e-3 - 1) < 0.01);
     yoke_release(s.w.context, again);

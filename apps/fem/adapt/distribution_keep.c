@@ -44,7 +44,7 @@ yoke_status fem_distribution_save(fem_distribution *d, json_t **saved)
     char *own = NULL;
     json_t *texts = is_first ? json_array() : NULL;
     *saved = NULL;
-    yoke_status status = app_ranks_agree(d->options.ranks, yoke_run_save(d->run, NULL, &own));
+    yoke_status status = app_ranks_agree(d->options.ranks, yoke_run_known(d->run, &own));
     if (!status) status = collect_texts(d, own, &texts);
     yoke_release(d->context, own);
     if (status) {

@@ -198,7 +198,7 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
     const int as_planned = d->predicted && !solution->restarts && solution->solver == d->solver;
     yoke_status status = fem_distribution_report_ranks(d, as_planned, record);
     if (status) return status;
-    return d->options.store ? yoke_run_save(d->run, NULL, NULL) : YOKE_OK;
+    return d->options.store ? yoke_run_save(d->run, NULL) : YOKE_OK;
 }
 
 int fem_distribution_metered(const fem_distribution *d, const char **why_not)

@@ -46,7 +46,7 @@ static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_r
  */
 static yoke_status save(fmm_tuner *t, yoke_run *run)
 {
-    yoke_status status = t->store ? yoke_run_save(run, NULL, NULL) : YOKE_OK;
+    yoke_status status = t->store ? yoke_run_save(run, NULL) : YOKE_OK;
     if (status != YOKE_ERROR_ARGUMENT && status != YOKE_ERROR_SYSTEM) return status;
     if (status == YOKE_ERROR_SYSTEM)
         yoke_log(t->context, YOKE_LOG_WARNING, "costs of operations are not kept for later runs: %s", yoke_last_error(t->context));

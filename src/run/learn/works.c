@@ -304,9 +304,11 @@ static yoke_status put_entries(yoke_run *run, yoke_store *store)
     return status;
 }
 
-static yoke_status tell_known(yoke_run *run, char **text)
+yoke_status yoke_run_known(yoke_run *run, char **text)
 {
     yoke_store *store = NULL;
+    if (run == NULL || text == NULL)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_known: an argument is NULL");
     yoke_status status = yoke_store_open_text(run->context, NULL, "", run->options.machine, &store, NULL);
     if (status == YOKE_OK) status = put_entries(run, store);
     if (status == YOKE_OK) status = yoke_store_text(store, text);
@@ -314,9 +316,8 @@ static yoke_status tell_known(yoke_run *run, char **text)
     return status;
 }
 
-yoke_status yoke_run_save(yoke_run *run, const char **path, char **text)
+yoke_status yoke_run_save(yoke_run *run, const char **path)
 {
-    if (run != NULL && text != NULL) return tell_known(run, text);
     if (run == NULL || run->store == NULL)
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
                          "yoke_run_save: the run has no store; name one in its options");
