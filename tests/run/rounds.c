@@ -295,7 +295,7 @@ static yoke_status use_everything(failing *memory, const char *store)
     const yoke_run_report report = {.seconds = seconds};
     const yoke_assignment *assignment = NULL;
     yoke_run *run = NULL;
-    char *text = NULL;
+    char *text = NULL, *known = NULL;
     int64_t allowed = memory->fail_at;
     memory->fail_at = 0;
     yoke_context *context =
@@ -311,6 +311,13 @@ static yoke_status use_everything(failing *memory, const char *store)
     if (status == YOKE_OK) status = yoke_run_record(run, &text);
     yoke_release(context, text);
     if (status == YOKE_OK) status = yoke_run_save(run, NULL);
+    if (status == YOKE_OK) status = yoke_run_known(run, &known);
+    yoke_run_destroy(run);
+    run = NULL;
+    const yoke_run_options again = {.objective = YOKE_OBJECTIVE_ENERGY, .known = (const char *const *)&known, .num_known = 1};
+    if (status == YOKE_OK) status = yoke_run_create(context, &again, &run);
+    if (status == YOKE_OK) status = yoke_run_plan(run, &round, 1, &assignment);
+    yoke_release(context, known);
     snprintf(last_error, sizeof last_error, "%s", yoke_last_error(context));
     yoke_run_destroy(run);
     yoke_context_destroy(context);

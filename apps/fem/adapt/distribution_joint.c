@@ -20,7 +20,11 @@ yoke_status fem_distribution_start_joint(fem_distribution *d)
     return app_joint_create(d->context, o->ranks, &d->joint);
 }
 
-int fem_distribution_may_know(const fem_distribution *d) { return (d->any_plans || d->any_store || d->options.saved) && !d->works.fine[0]; }
+int fem_distribution_may_know(const fem_distribution *d)
+{
+    const int any = d->any_plans || d->any_store || d->options.saved;
+    return any && app_ranks_count(d->options.ranks) > 1 && !d->works.fine[0];
+}
 
 /* calls: products of the next solve; a model file that is wanted is written, and where `plan` is nonzero d->choice is made. */
 static yoke_status ask(fem_distribution *d, int64_t elements, double calls, int plan)
