@@ -18,8 +18,9 @@ typedef struct device {
 typedef struct cluster {
     int64_t num_nodes, devices[MAX_NODES];
     device device[MAX_NODES][MAX_DEVICES];
-    double noise; /* relative, of each time */
-    double shape; /* times are longer by this part for each factor 2 between rows and columns */
+    double noise;  /* relative, of each time */
+    double shape;  /* times are longer by this part for each factor 2 between rows and columns */
+    double side_s; /* what a block of half the perimeter of a node's rectangle costs its devices */
     uint64_t seed;
     int64_t calls;
     int64_t fail_call; /* the call, from 1, that fails; 0: none */
@@ -52,16 +53,20 @@ static yoke_status simulate(void *user, const int64_t *rows, const int64_t *colu
 {
     cluster *all = user;
     if (++all->calls == all->fail_call) return yoke_fail(all->context, YOKE_ERROR_DEVICE, "the card fell off the bus");
-    for (int64_t i = 0, k = 0; i < all->num_nodes; i++)
+    for (int64_t i = 0, k = 0; i < all->num_nodes; i++) {
+        int64_t width = 0;
+        for (int64_t j = 0; j < all->devices[i]; j++) width += columns[k + j];
         for (int64_t j = 0; j < all->devices[i]; j++, k++) {
             seconds[k] = NAN;
             if (columns[k] == 0) continue;
             assert_true(rows[i] > 0 && columns[k] > 0);
             double shape = 1 + all->shape * fabs(log2((double)rows[i] / (double)columns[k]));
             seconds[k] = seconds_of(&all->device[i][j], (double)rows[i] * (double)columns[k]) * shape *
-                         (1 + all->noise * (2 * random_part(&all->seed) - 1));
+                             (1 + all->noise * (2 * random_part(&all->seed) - 1)) +
+                         all->side_s * (double)(rows[i] + width);
             if (i == 1 && j == 1 && all->bad != 0) seconds[k] = all->bad;
         }
+    }
     return YOKE_OK;
 }
 
@@ -96,7 +101,8 @@ static double check_partition(const cluster *all, int64_t blocks, const yoke_nes
             assert_true(of_device >= 0);
             columns += of_device;
             double shape = 1 + all->shape * fabs(log2((double)r->rows / (double)of_device));
-            if (of_device > 0) longest = fmax(longest, seconds_of(&all->device[i][j], (double)(r->rows * of_device)) * shape);
+            const double sides = all->side_s * (double)(r->rows + r->columns);
+            if (of_device > 0) longest = fmax(longest, seconds_of(&all->device[i][j], (double)(r->rows * of_device)) * shape + sides);
         }
         assert_int_equal(columns, r->columns);
         assert_float_equal(plan->node_s[i], longest, (1e-12 + all->noise) * longest);
@@ -576,8 +582,10 @@ static void no_failing_allocation_is_missed(void **state)
 /* Nodes with other speeds, two rectangles each, of about as many blocks.  beyond: what all blocks behind the first rectangle's cost besides, as where memory is full. */
 static void measure_sides(nested_model *models, int64_t count, double side_s, double beyond)
 {
+    nested_node nodes[MAX_NODES] = {{0}};
     uint64_t state = 7;
     for (int64_t i = 0; i < count; i++) {
+        nodes[i].devices = 1;
         const double per_block = 1e-3 * (1 + 9 * random_part(&state)), rows[] = {20 + (double)i, 40 + (double)i}, first = rows[0] * 30;
         models[i] = (nested_model){.count = 0};
         for (int64_t k = 0; k < 2; k++) {
@@ -587,7 +595,7 @@ static void measure_sides(nested_model *models, int64_t count, double side_s, do
             nested_model_add(&models[i], blocks, seconds, nested_longer(rows[k], columns), k + 1, false);
         }
     }
-    nested_find_sides(count, models);
+    nested_find_sides(count, models, nodes);
 }
 
 static void what_sides_cost_is_found_where_nodes_agree(void **state)
@@ -611,6 +619,42 @@ static void what_sides_cost_is_found_where_nodes_agree(void **state)
     assert_true(models[0].side_s == 0 && models[0].points[0].seconds == models[0].points[0].measured_s);
 }
 
+/* Two points behind the corner of two lines tell where it is; a jump of the seconds is no corner. */
+static void two_points_behind_a_corner_tell_where_it_is(void **state)
+{
+    (void)state;
+    const device bent = {.per_block = 1e-3, .memory = 1000, .beyond = 4e-3}, jumps = {.per_block = 1e-3, .memory = 1000, .jump = 5};
+    static const double blocks[] = {400, 1500, 2000};
+    nested_model of_bent = {.count = 0}, of_jumps = {.count = 0};
+    for (int k = 0; k < 3; k++) {
+        nested_model_add(&of_bent, blocks[k], seconds_of(&bent, blocks[k]), 0, k + 1, false);
+        nested_model_add(&of_jumps, blocks[k], seconds_of(&jumps, blocks[k]), 0, k + 1, false);
+    }
+    for (double x = 100; x <= 1500; x += 50) assert_float_equal(yoke_curve_seconds(&of_bent.curve, x), seconds_of(&bent, x), 1e-9);
+    assert_true(yoke_curve_seconds(&of_jumps.curve, 950) > seconds_of(&jumps, 950));
+    assert_true(yoke_curve_seconds(&of_jumps.curve, 1050) < seconds_of(&jumps, 1050));
+}
+
+/* Two nodes of two devices each, whose times are lines and sides: after two rounds whole columns and sides are known, and the seconds of any rectangle are exact. */
+static void whole_columns_of_devices_are_foreseen(void **state)
+{
+    (void)state;
+    yoke_context *context = make_context();
+    cluster all = {.num_nodes = 2, .devices = {2, 2}, .side_s = 2e-4};
+    for (int64_t i = 0; i < 2; i++)
+        for (int64_t j = 0; j < 2; j++) all.device[i][j] = (device){.per_block = 1e-4 * (double)(1 + 3 * j + i), .memory = INFINITY};
+    int balanced = 0, sizes = 0;
+    for (int64_t blocks = 30; blocks < 60; blocks++, sizes++) {
+        int converged;
+        int64_t rounds;
+        makespan(context, &all, blocks, YOKE_NESTED_FPM, &converged, &rounds);
+        balanced += converged && rounds <= 4;
+    }
+    print_message("balanced within 5 %% in four rounds: %d of %d\n", balanced, sizes);
+    assert_true(balanced >= sizes * 9 / 10);
+    yoke_context_destroy(context);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(constant_speeds_are_shared_in_proportion),
     cmocka_unit_test(models_find_the_balance_behind_memory_limits_where_constants_do_not),
@@ -625,6 +669,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fastest_device_gets_a_block_that_cannot_be_split),
     cmocka_unit_test(who_is_too_slow_gets_nothing),
     cmocka_unit_test(partitions_do_not_depend_on_the_order_of_nodes),
+    cmocka_unit_test(two_points_behind_a_corner_tell_where_it_is),
+    cmocka_unit_test(whole_columns_of_devices_are_foreseen),
     cmocka_unit_test(what_sides_cost_is_found_where_nodes_agree),
     cmocka_unit_test(errors_of_the_kernel_are_handed_on),
     cmocka_unit_test(seconds_that_are_none_are_refused),

@@ -178,7 +178,7 @@ static yoke_sample sample_of(double blocks, double seconds, int64_t repeats)
 }
 
 /*
- * Halfway between two points of which the second has less speed, as in yoke_plan_nested: the mean of linear seconds and linear speed, or linear speed where the first one was
+ * Halfway between two points of which the second has less speed: the mean of linear seconds and linear speed, or linear speed where the first one was
  * measured two or more partitions later.  The model's speed is linear between samples.
  */
 static bool middle_of(const point *here, const point *next, yoke_sample *sample)

@@ -163,7 +163,7 @@ static yoke_status measure_one_block(inpa *all)
     for (int64_t i = 0, k = 0; i < all->num_nodes; i++) {
         double least = INFINITY;
         for (int64_t j = 0; j < all->nodes[i].devices; j++, k++) {
-            nested_model_add(&all->nodes[i].models[j], 1, all->seconds[k], 0, 0, constant);
+            nested_model_add(&all->nodes[i].models[j], 1, all->seconds[k], (double)(1 + all->nodes[i].devices), 0, constant);
             least = fmin(least, all->seconds[k]);
         }
         nested_model_add(&all->models[i], 1, least, 0, 0, constant);
@@ -209,8 +209,8 @@ static void take_as_best(inpa *all, double longest, double imbalance, bool balan
 static yoke_status take_round(inpa *all, int64_t round, bool *done)
 {
     yoke_nested_strategy strategy = all->settings.strategy;
-    yoke_status status = nested_arrange(all->context, all->num_nodes, round > 1 ? all->models : NULL, all->areas, all->options->blocks,
-                                        columns_of(all->options), all->settings.node_tolerance, all->rectangles);
+    yoke_status status = nested_arrange(all->context, all->num_nodes, round > 1 ? all->models : NULL, all->nodes, all->areas,
+                                        all->options->blocks, columns_of(all->options), all->settings.node_tolerance, all->rectangles);
     if (status != YOKE_OK) return status;
     int64_t length = 2 * all->num_nodes, *shapes = all->tried + length * (round - 1);
     for (int64_t i = 0; i < all->num_nodes; i++) {
@@ -234,7 +234,7 @@ static yoke_status take_round(inpa *all, int64_t round, bool *done)
                              nested_longer((double)all->rectangles[i].rows, (double)all->rectangles[i].columns), round,
                              strategy != YOKE_NESTED_FPM);
     }
-    if (strategy == YOKE_NESTED_FPM) nested_find_sides(all->num_nodes, all->models);
+    if (strategy == YOKE_NESTED_FPM) nested_find_sides(all->num_nodes, all->models, all->nodes);
     double longest, imbalance = nested_imbalance(all->num_nodes, all->blocks, all->node_s, &longest);
     bool balanced = imbalance <= all->settings.node_tolerance;
     *done = (balanced && working) || strategy == YOKE_NESTED_HOMOGENEOUS || (strategy == YOKE_NESTED_SINGLE_CPM && round == 2) ||

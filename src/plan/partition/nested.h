@@ -13,14 +13,18 @@ enum { NESTED_MAX_POINTS = YOKE_CURVE_MAX_KNOTS / 2 };
 
 /*
  * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  Before the first and behind the last one the speed is
- * constant.  Between two points the published model has a linear speed.  Where the slope of t changes at once (memory is full), that asks for too much each time, and one
- * point comes near from one side only; with linear seconds it asks for too little.  So the mean of both is taken halfway, and lines from there.
+ * constant.  Between two points the published model has a linear speed.  Where the slope of t changes at once (memory is full), that asks for too much each time, and points come
+ * near from one side only, and slowly.  So a corner is put between two points of which the second has less speed:
+ *   - where the two points behind tell a steeper line, there where this line meets the constant speed of the first point;
+ *   - where there is no second point behind, as by a linear speed: this asks for more, and the next point shall be beyond the corner;
+ *   - else halfway at the mean of linear seconds and linear speed, or by a linear speed where shares came from the left twice.
  * A constant model (CPM) is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
  */
 typedef struct nested_point {
     double blocks, seconds; /* of a square of so many blocks: measured less what the rectangle's longer sides cost */
     double measured_s;
-    double longer; /* half of the rectangle's perimeter less that of a square, in blocks */
+    double
+        longer; /* of a node: half of the rectangle's perimeter less that of a square, in blocks; of one of several devices: half of the node's perimeter */
     int64_t round; /* of the node partition in which it was measured */
 } nested_point;
 
@@ -40,17 +44,20 @@ void nested_model_add(nested_model *model, double blocks, double seconds, double
 /* Half the perimeter of a rectangle of these blocks less that of a square with as many. */
 double nested_longer(double rows, double columns);
 
-/*
- * What a block of half a perimeter costs, by all nodes that were measured with two rectangles of about as many blocks: where seconds are v m n + c (m + n), s / (m n) differ as
- * (m + n) / (m n) do.  The median of c, with the differences as weights, as some nodes have another v when their memory is full.  All models take it, or 0 where estimates do not agree.
- */
-void nested_find_sides(int64_t count, nested_model *models);
+/* Draws the curve anew after points were changed. */
+void nested_model_draw(nested_model *model);
+
+/* Sets what a block of half a perimeter costs, also at the points there are. */
+void nested_model_set_sides(nested_model *model, double side_s);
 
 /*
  * FPM-PA (Clarke, sect. 1.3): shares with the sum n of units of so many blocks each.  Seconds are bisected until the models' blocks within them are
  * n units; these are rounded down, and units that are left go one by one to the model that is first done with one more.
  */
 void nested_share(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, int64_t *units);
+
+/* Seconds within which all together do so many blocks, were these divisible. */
+double nested_together_s(int64_t count, const nested_model *models, double blocks);
 
 /* The same for all, to one unit. */
 void nested_share_evenly(int64_t count, int64_t n, int64_t *units);
@@ -60,13 +67,6 @@ double nested_imbalance(int64_t count, const int64_t *units, const double *secon
 
 /* Whether one of `count` rows of so many numbers is the same as this one. */
 bool nested_tried(int64_t count, int64_t length, const int64_t *rows, const int64_t *row);
-
-/*
- * Rectangles for areas (in blocks), as those of yoke_plan_columns, but of whole blocks such that the models' seconds of nodes, with those of their sides, are within tolerance / 2 of each other, or as
- * near as can be found, where yoke_plan_columns's are not.  models [count]: NULL: nothing is known.  Errors: those of yoke_plan_columns.
- */
-yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const double *areas, int64_t rows,
-                           int64_t columns, double tolerance, yoke_rectangle *rectangles);
 
 /* Some parts of yoke_nested_options, with their defaults. */
 typedef struct nested_settings {
@@ -94,5 +94,21 @@ void nested_node_begin(nested_node *node, const nested_settings *settings, int64
 
 /* Takes what node->columns took (seconds [devices], read where there are columns), and sets those to be measured next, or is done. */
 void nested_node_take(nested_node *node, const nested_settings *settings, const double *seconds, int64_t round);
+
+/*
+ * What a block of half a perimeter costs, by all nodes that were measured with two rectangles of about as many blocks: where seconds are v m n + c (m + n), s / (m n) differ as
+ * (m + n) / (m n) do.  The median of c, with the differences as weights, as some nodes have another v when their memory is full.  All models take it, also those of devices, or 0 where
+ * estimates do not agree.  A node of several devices takes longer where its whole columns cannot be shared well.  Its points become the seconds with columns that are divisible, by the
+ * models of its devices.
+ */
+void nested_find_sides(int64_t count, nested_model *models, const nested_node *nodes);
+
+/*
+ * Rectangles for areas (in blocks), as those of yoke_plan_columns, but of whole blocks such that the models' seconds of nodes, with those of their sides, are within tolerance / 2 of
+ * each other, or as near as can be found, where yoke_plan_columns's are not.  A node of several devices takes as long as the best shares of whole columns, by the models of these.
+ * models, nodes [count]: models NULL: nothing is known.  Errors: those of yoke_plan_columns.
+ */
+yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const nested_node *nodes, const double *areas,
+                           int64_t rows, int64_t columns, double tolerance, yoke_rectangle *rectangles);
 
 #endif

@@ -4,7 +4,7 @@
  * Rounding areas to whole blocks makes a rectangle of m x n blocks up to 1/m + 1/n too large.  Which nodes share a column, how wide it is and how high its rectangles
  * are leaves many whole arrangements, of which some are balanced far better than the nearest ones.  As in columns.c, columns have consecutive areas.  Let [s, (1 + r) s] be
  * seconds within which all nodes shall be.  In a column of w blocks a node may then have lo(w) to hi(w) rows, and nodes fill the column if the sum of lo is at most
- * the number of rows, and that of hi at least.  Widths add up to the matrix.  So the least sum of half perimeters with these seconds is a shortest path over (nodes, width
+ * the number of rows, and that of hi at least.  For a node of several devices lo and hi are those with which these share whole columns.  Widths add up to the matrix.  So the least sum of half perimeters with these seconds is a shortest path over (nodes, width
  * so far).  The smallest r of a few is taken that has one.
  */
 #include <math.h>
@@ -20,14 +20,23 @@ enum {
     OFFSETS = 8,              /* by which the width so far may differ from the exact one */
     STATES = 2 * OFFSETS + 1, /* of each number of nodes */
     TIMES = 8,                /* values of s for each r */
-    HALVINGS = 4              /* of r */
+    HALVINGS = 4,             /* of r */
+    KNOWN = 64                /* widths whose rows are kept */
 };
+
+/* Rows that a node may have in a column of this width (0: not yet known). */
+typedef struct rows_of_width {
+    int64_t width, low, high;
+} rows_of_width;
 
 typedef struct node {
     double area;
     int64_t index;
-    double least, most;  /* blocks of a square with which it takes s to (1 + r) s */
-    double roots, fewer; /* 2 sqrt(least); blocks less for each block of half a perimeter that is longer than that */
+    const nested_node *parts;   /* its devices */
+    double low_s, high_s;       /* s and (1 + r) s */
+    double least, most;         /* blocks of a square with which it takes s to (1 + r) s */
+    double roots, fewer;        /* 2 sqrt(least); blocks less for each block of half a perimeter that is longer than that */
+    rows_of_width known[KNOWN]; /* of several devices: found for this s and r, at width modulo KNOWN */
 } node;
 
 /* The last column of the cheapest way to a state. */
@@ -52,16 +61,70 @@ static int ascending(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Of a square, and what longer sides cost. */
-static double seconds_of(const search *all, const node *n, double blocks, double longer)
+/* Whether the devices of a node can share the columns of a rectangle so that all are done within these seconds. */
+static bool within(const search *all, const node *n, int64_t rows, int64_t width, double seconds)
 {
+    const double left = seconds - all->models[n->index].side_s * (double)(rows + width);
+    int64_t columns = 0;
+    if (!(left > 0)) return false;
+    for (int64_t j = 0; j < n->parts->devices; j++) {
+        const double blocks = yoke_curve_units(&n->parts->models[j].curve, left, NULL) * (1 + 1e-12);
+        columns += (int64_t)fmin(blocks / (double)rows, (double)width);
+    }
+    return columns >= width;
+}
+
+static int64_t most_rows(const search *all, const node *n, int64_t width, double seconds)
+{
+    int64_t low = 0, high = all->rows + 1; /* low: within these seconds; high: not */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (within(all, n, middle, width, seconds))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of one device: those of a square, and what longer sides cost. */
+static double seconds_of(const search *all, const node *n, int64_t rows, int64_t width)
+{
+    enum { HALVED = 50 };
     const nested_model *model = &all->models[n->index];
-    return yoke_curve_seconds(&model->curve, blocks) + model->side_s * longer;
+    const double longer = nested_longer((double)rows, (double)width);
+    double low = 0, high = yoke_curve_seconds(&model->curve, (double)rows * (double)width) + model->side_s * longer;
+    if (n->parts->devices == 1) return high;
+    for (int k = 0; k < HALVED && !within(all, n, rows, width, high); k++) high *= 2;
+    for (int k = 0; k < HALVED; k++) {
+        const double middle = (low + high) / 2;
+        if (within(all, n, rows, width, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* Rows with which several devices take low_s to high_s. */
+static rows_of_width rows_of_devices(const search *all, node *n, int64_t width)
+{
+    rows_of_width *known = &n->known[width % KNOWN];
+    if (known->width != width)
+        *known = (rows_of_width){
+            .width = width, .low = most_rows(all, n, width, n->low_s * (1 - 1e-9)) + 1, .high = most_rows(all, n, width, n->high_s)};
+    return *known;
 }
 
 /* Rows that a node may have in a column of this width. */
-static void rows_of(const node *n, int64_t width, int64_t *low, int64_t *high)
+static void rows_of(const search *all, node *n, int64_t width, int64_t *low, int64_t *high)
 {
+    if (n->parts->devices > 1) {
+        const rows_of_width found = rows_of_devices(all, n, width);
+        *low = found.low;
+        *high = found.high;
+        return;
+    }
     const double w = (double)width, fewer = n->fewer * (n->least / w + w - n->roots), least = ceil((n->least - fewer) / w * (1 - 1e-12));
     *low = least > 1 ? (int64_t)least : 1;
     *high = (int64_t)((n->most - fewer) / w * (1 + 1e-12));
@@ -72,7 +135,7 @@ static bool fits(const search *all, int64_t first, int64_t end, int64_t width)
     int64_t least = 0, most = 0;
     for (int64_t i = first; i < end; i++) {
         int64_t low, high;
-        rows_of(&all->nodes[i], width, &low, &high);
+        rows_of(all, &all->nodes[i], width, &low, &high);
         if (low > high) return false;
         least += low;
         most += high;
@@ -106,6 +169,9 @@ static bool find(search *all, double s, double r)
     const int64_t most = 4 * (int64_t)sqrt((double)all->count) + 4; /* nodes of a column: there are about as many columns as nodes in one */
     for (int64_t i = 0; i < all->count; i++) {
         node *n = &all->nodes[i];
+        n->low_s = s;
+        n->high_s = s * (1 + r);
+        memset(n->known, 0, sizeof n->known);
         n->least = yoke_curve_units(&all->models[n->index].curve, s, NULL);
         n->most = yoke_curve_units(&all->models[n->index].curve, s * (1 + r), NULL);
         n->roots = 2 * sqrt(n->least);
@@ -123,7 +189,7 @@ static void fill_column(const search *all, int64_t first, int64_t end, int64_t c
 {
     int64_t least = 0, most = 0, low, high, row = 0;
     for (int64_t i = first; i < end; i++) {
-        rows_of(&all->nodes[i], width, &low, &high);
+        rows_of(all, &all->nodes[i], width, &low, &high);
         least += low;
         most += high;
     }
@@ -131,7 +197,7 @@ static void fill_column(const search *all, int64_t first, int64_t end, int64_t c
     int64_t left = all->rows - least;
     double due = 0;
     for (int64_t i = first; i < end; i++) {
-        rows_of(&all->nodes[i], width, &low, &high);
+        rows_of(all, &all->nodes[i], width, &low, &high);
         due += part * (double)(high - low);
         int64_t more = (int64_t)(due + 1e-9);
         if (more > high - low) more = high - low;
@@ -161,8 +227,7 @@ static double imbalance(const search *all, const yoke_rectangle *rectangles)
     double longest = 0, shortest = INFINITY;
     for (int64_t i = 0; i < all->count; i++) {
         const yoke_rectangle *r = &rectangles[all->nodes[i].index];
-        const double seconds =
-            seconds_of(all, &all->nodes[i], (double)r->rows * (double)r->columns, nested_longer((double)r->rows, (double)r->columns));
+        const double seconds = seconds_of(all, &all->nodes[i], r->rows, r->columns);
         longest = fmax(longest, seconds);
         shortest = fmin(shortest, seconds);
     }
@@ -186,7 +251,8 @@ static void improve(search *all, double tolerance, yoke_rectangle *rectangles)
 {
     double seconds = 0, high = imbalance(all, rectangles), low = tolerance / 2;
     if (high <= low) return;
-    for (int64_t i = 0; i < all->count; i++) seconds = fmax(seconds, seconds_of(all, &all->nodes[i], all->nodes[i].area, 0));
+    for (int64_t i = 0; i < all->count; i++)
+        seconds = fmax(seconds, yoke_curve_seconds(&all->models[all->nodes[i].index].curve, all->nodes[i].area));
     if (try_all(all, seconds, low, rectangles)) return;
     for (int k = 0; k < HALVINGS; k++) {
         const double middle = (low + high) / 2;
@@ -197,8 +263,8 @@ static void improve(search *all, double tolerance, yoke_rectangle *rectangles)
     }
 }
 
-yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const double *areas, int64_t rows,
-                           int64_t columns, double tolerance, yoke_rectangle *rectangles)
+yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const nested_node *nodes, const double *areas,
+                           int64_t rows, int64_t columns, double tolerance, yoke_rectangle *rectangles)
 {
     search all = {.rows = rows, .columns = columns, .models = models};
     double sum = 0, before = 0;
@@ -209,7 +275,7 @@ yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_mo
     if (status == YOKE_OK) status = yoke_allocate(context, (count + 1) * STATES, sizeof *all.steps, &all.steps);
     for (int64_t i = 0; i < count && status == YOKE_OK; i++)
         if (areas[i] > 0) {
-            all.nodes[all.count++] = (node){.area = areas[i], .index = i};
+            all.nodes[all.count++] = (node){.area = areas[i], .index = i, .parts = &nodes[i]};
             sum += areas[i];
         }
     if (status == YOKE_OK) {

@@ -30,9 +30,10 @@ void nested_node_begin(nested_node *node, const nested_settings *settings, int64
 
 static void learn(nested_node *node, const nested_settings *settings, const double *seconds, int64_t round)
 {
+    const double sides = node->devices > 1 ? (double)(node->rows + node->width) : 0;
     for (int64_t i = 0; i < node->devices; i++)
         if (node->columns[i] > 0)
-            nested_model_add(&node->models[i], (double)node->rows * (double)node->columns[i], seconds[i], 0, round,
+            nested_model_add(&node->models[i], (double)node->rows * (double)node->columns[i], seconds[i], sides, round,
                              settings->strategy != YOKE_NESTED_FPM);
     node->placed = true;
 }

@@ -1,5 +1,7 @@
+/*
+ * nested_model.c - partial models of nodes and devices, and shares by them (FPM-PA).
+ */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/partition/nested.h"
@@ -31,39 +33,57 @@ static void add_knot(yoke_curve *curve, double blocks, double seconds)
     curve->seconds[curve->knots++] = seconds;
 }
 
+static double slope(const nested_point *from, const nested_point *to)
+{
+    return (to->seconds - from->seconds) / (to->blocks - from->blocks);
+}
+
+/* Where the line through next and third meets the constant speed of here.  False: it does not between here and next. */
+static bool lines_meet(const nested_point *here, const nested_point *next, const nested_point *third, double *blocks)
+{
+    static const double steeper = 1.02; /* than rounding and noise make it */
+    const double left = here->seconds / here->blocks, middle = slope(here, next), right = slope(next, third);
+    if (!(middle > steeper * left && right > steeper * middle)) return false;
+    *blocks = (right * next->blocks - next->seconds) / (right - left);
+    return *blocks > here->blocks && *blocks < next->blocks;
+}
+
 /*
- * Where the speed falls from point k to the next: halfway between them the mean of the time that is linear there, and of that whose speed is.  Where shares came from the left
- * twice, the speed is linear, which asks for more.
+ * A corner between two points, the second of which has less speed; third: the next one; may be NULL.  Halfway the mean of the time that is linear there, and of that whose speed is; or
+ * the latter, which asks for more, where there is no third point yet, and where shares came from the left twice.
  */
-static void add_middle(nested_model *model, int64_t k)
+static void add_corner(nested_model *model, const nested_point *here, const nested_point *next, const nested_point *third)
 {
     enum { TWICE = 2 };
-    const nested_point *here = &model->points[k], *next = &model->points[k + 1];
-    const double blocks = (here->blocks + next->blocks) / 2, line = (here->seconds + next->seconds) / 2;
-    const double by_speed = blocks / ((here->blocks / here->seconds + next->blocks / next->seconds) / 2);
-    const bool again = here->round - next->round >= TWICE;
-    if (by_speed < line) add_knot(&model->curve, blocks, again ? by_speed : (line + by_speed) / 2);
+    const double half = (here->blocks + next->blocks) / 2, line = (here->seconds + next->seconds) / 2;
+    const double by_speed = half / ((here->blocks / here->seconds + next->blocks / next->seconds) / 2);
+    double meeting;
+    if (third != NULL && lines_meet(here, next, third, &meeting))
+        add_knot(&model->curve, meeting, meeting * here->seconds / here->blocks);
+    else if (by_speed < line)
+        add_knot(&model->curve, half, third == NULL || here->round - next->round >= TWICE ? by_speed : (line + by_speed) / 2);
 }
 
 /* Behind the last knot: the speed stays, unless seconds rise more than that already. */
 static double slope_beyond(const nested_model *model, double blocks, double seconds)
 {
-    double slope = seconds / blocks;
+    const double slope = seconds / blocks;
     for (int64_t k = model->count - 1; k >= 0; k--)
         if (model->points[k].blocks < apart * blocks)
             return fmax(slope, (seconds - model->points[k].seconds) / (blocks - model->points[k].blocks));
     return slope;
 }
 
-static void draw(nested_model *model)
+void nested_model_draw(nested_model *model)
 {
     yoke_curve *curve = &model->curve;
+    const nested_point *points = model->points;
     *curve = (yoke_curve){.most = INFINITY};
     for (int64_t k = 0; k < model->count; k++) {
-        add_knot(curve, model->points[k].blocks, model->points[k].seconds);
-        if (k + 1 < model->count) add_middle(model, k);
+        add_knot(curve, points[k].blocks, points[k].seconds);
+        if (k + 1 < model->count) add_corner(model, &points[k], &points[k + 1], k + 2 < model->count ? &points[k + 2] : NULL);
     }
-    curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1]);
+    if (curve->knots > 0) curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1]);
 }
 
 double nested_longer(double rows, double columns) { return rows + columns - 2 * sqrt(rows * columns); }
@@ -72,6 +92,13 @@ double nested_longer(double rows, double columns) { return rows + columns - 2 * 
 static double of_square(const nested_model *model, const nested_point *point)
 {
     return fmax(point->measured_s - model->side_s * point->longer, point->measured_s / 2);
+}
+
+void nested_model_set_sides(nested_model *model, double side_s)
+{
+    model->side_s = side_s;
+    for (int64_t k = 0; k < model->count; k++) model->points[k].seconds = of_square(model, &model->points[k]);
+    nested_model_draw(model);
 }
 
 void nested_model_add(nested_model *model, double blocks, double seconds, double longer, int64_t round, bool constant)
@@ -89,63 +116,7 @@ void nested_model_add(nested_model *model, double blocks, double seconds, double
     int64_t k = model->count++;
     for (; k > 0 && model->points[k - 1].blocks > blocks; k--) model->points[k] = model->points[k - 1];
     model->points[k] = added;
-    draw(model);
-}
-
-/* -------------------------------------------------------------------------------------------------- sides */
-
-typedef struct estimate {
-    double side_s, weight;
-} estimate;
-
-static int ascending(const void *left, const void *right)
-{
-    const estimate *a = left, *b = right;
-    return a->side_s < b->side_s ? -1 : a->side_s > b->side_s;
-}
-
-/* By two points of a model with about as many blocks.  Weight 0: they tell nothing. */
-static estimate compare(const nested_point *a, const nested_point *b)
-{
-    static const double alike = 0.15;
-    const double of_a = a->longer + 2 * sqrt(a->blocks), of_b = b->longer + 2 * sqrt(b->blocks);
-    const double sides = of_a / a->blocks - of_b / b->blocks, seconds = a->measured_s / a->blocks - b->measured_s / b->blocks;
-    if (fabs(a->blocks - b->blocks) > alike * a->blocks || sides == 0) return (estimate){0, 0};
-    return (estimate){seconds / sides, fabs(sides) * a->blocks / a->measured_s};
-}
-
-/* The smallest value below which so much of the weight lies. */
-static double quantile(const estimate *list, int64_t count, double weight)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        if ((sum += list[i].weight) >= weight) return list[i].side_s;
-    return list[count - 1].side_s;
-}
-
-void nested_find_sides(int64_t count, nested_model *models)
-{
-    enum { MOST = 1024, FEWEST = 4 };
-    static const double agreement = 0.5; /* of the quartiles, to the median */
-    estimate list[MOST];
-    int64_t found = 0;
-    double all = 0, side_s = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; k + 1 < models[i].count && found < MOST; k++) {
-            list[found] = compare(&models[i].points[k], &models[i].points[k + 1]);
-            all += list[found].weight;
-            found += list[found].weight > 0;
-        }
-    if (found >= FEWEST) {
-        qsort(list, (size_t)found, sizeof *list, ascending);
-        const double median = quantile(list, found, all / 2);
-        if (quantile(list, found, 0.75 * all) - quantile(list, found, all / 4) < agreement * median) side_s = median;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        models[i].side_s = side_s;
-        for (int64_t k = 0; k < models[i].count; k++) models[i].points[k].seconds = of_square(&models[i], &models[i].points[k]);
-        if (models[i].count > 0) draw(&models[i]);
-    }
+    nested_model_draw(model);
 }
 
 /* Whole units within some seconds, at most n. */
@@ -156,14 +127,14 @@ static int64_t units_within(const nested_model *model, double seconds, double bl
 }
 
 /* Seconds within which just less than n units are done (returned), and n or more (*enough). */
-static double bisect(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, double *enough)
+static double bisect(int64_t count, const nested_model *models, double n, double blocks_per_unit, double *enough)
 {
     double low = 0, high = INFINITY;
-    for (int64_t i = 0; i < count; i++) high = fmin(high, yoke_curve_seconds(&models[i].curve, (double)n * blocks_per_unit));
+    for (int64_t i = 0; i < count; i++) high = fmin(high, yoke_curve_seconds(&models[i].curve, n * blocks_per_unit));
     for (int k = 0; k < 1100 && high - low > 1e-15 * high; k++) {
         double middle = low + (high - low) / 2, sum = 0;
         for (int64_t i = 0; i < count; i++) sum += yoke_curve_units(&models[i].curve, middle, NULL) / blocks_per_unit;
-        if (sum < (double)n)
+        if (sum < n)
             low = middle;
         else
             high = middle;
@@ -172,9 +143,16 @@ static double bisect(int64_t count, const nested_model *models, int64_t n, doubl
     return low;
 }
 
+double nested_together_s(int64_t count, const nested_model *models, double blocks)
+{
+    double enough;
+    bisect(count, models, blocks, 1, &enough);
+    return enough;
+}
+
 void nested_share(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, int64_t *units)
 {
-    double enough, seconds = bisect(count, models, n, blocks_per_unit, &enough);
+    double enough, seconds = bisect(count, models, (double)n, blocks_per_unit, &enough);
     int64_t left = n;
     for (int64_t i = 0; i < count; i++) left -= units[i] = units_within(&models[i], seconds, blocks_per_unit, left);
     /* Where a model's seconds stand for a while the sum jumps past n. */

@@ -1,0 +1,72 @@
+/*
+ * nested_sides.c - what the sides of rectangles cost nodes, as messages that go along them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/partition/nested.h"
+
+typedef struct estimate {
+    double side_s, weight;
+} estimate;
+
+static int ascending(const void *left, const void *right)
+{
+    const estimate *a = left, *b = right;
+    return a->side_s < b->side_s ? -1 : a->side_s > b->side_s;
+}
+
+/* By two points of a model with about as many blocks.  Weight 0: they tell nothing. */
+static estimate compare(const nested_point *a, const nested_point *b)
+{
+    static const double alike = 0.15;
+    const double of_a = a->longer + 2 * sqrt(a->blocks), of_b = b->longer + 2 * sqrt(b->blocks);
+    const double sides = of_a / a->blocks - of_b / b->blocks, seconds = a->measured_s / a->blocks - b->measured_s / b->blocks;
+    if (fabs(a->blocks - b->blocks) > alike * a->blocks || sides == 0) return (estimate){0, 0};
+    return (estimate){seconds / sides, fabs(sides) * a->blocks / a->measured_s};
+}
+
+/* The smallest value below which so much of the weight lies. */
+static double quantile(const estimate *list, int64_t count, double weight)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        if ((sum += list[i].weight) >= weight) return list[i].side_s;
+    return list[count - 1].side_s;
+}
+
+/* Seconds of squares at the points of a node, as its devices have them. */
+static void join_devices(nested_model *model, const nested_node *node)
+{
+    for (int64_t k = 0; k < model->count; k++) {
+        nested_point *point = &model->points[k];
+        point->seconds = nested_together_s(node->devices, node->models, point->blocks) + 2 * model->side_s * sqrt(point->blocks);
+    }
+    nested_model_draw(model);
+}
+
+void nested_find_sides(int64_t count, nested_model *models, const nested_node *nodes)
+{
+    enum { MOST = 1024, FEWEST = 4 };
+    static const double agreement = 0.5; /* of the quartiles, to the median */
+    estimate list[MOST];
+    int64_t found = 0;
+    double all = 0, side_s = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k + 1 < models[i].count && found < MOST; k++) {
+            list[found] = compare(&models[i].points[k], &models[i].points[k + 1]);
+            all += list[found].weight;
+            found += list[found].weight > 0;
+        }
+    if (found >= FEWEST) {
+        qsort(list, (size_t)found, sizeof *list, ascending);
+        const double median = quantile(list, found, all / 2);
+        if (quantile(list, found, 0.75 * all) - quantile(list, found, all / 4) < agreement * median) side_s = median;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        nested_model_set_sides(&models[i], side_s);
+        if (nodes[i].devices == 1) continue;
+        for (int64_t j = 0; j < nodes[i].devices; j++) nested_model_set_sides(&nodes[i].models[j], side_s);
+        join_devices(&models[i], &nodes[i]);
+    }
+}
