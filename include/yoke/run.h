@@ -392,7 +392,7 @@ enum { YOKE_RUN_MAX_ARRAYS = 32 };
  */
 typedef struct yoke_run_definition {
     const char *work;                  /* what a unit is: the key of its models */
-    const yoke_program_source *source; /* NULL: none */
+    const yoke_program_source *source; /* NULL: none; borrowed with what it points to until the run is destroyed */
     const char *function;              /* name of the kernel in it */
     yoke_run_host_function *host;      /* NULL: none */
     void *user;                        /* passed to host */
@@ -403,8 +403,8 @@ typedef struct yoke_run_definition {
 } yoke_run_definition;
 
 /*
- * Compiles the kernel for every device and makes memory for its arrays there.  A device that cannot is removed with a warning in the log.  The kernel
- * belongs to the run.  Errors: ARGUMENT, INPUT (the source does not compile anywhere), UNAVAILABLE (no device is left), MEMORY.
+ * Compiles the kernel for every device and makes memory for its arrays there; for an accelerator on cores of hosts (shares_cores) when it first gets units, in a loop.  A device that
+ * cannot is removed with a warning in the log.  The kernel belongs to the run.  Errors: ARGUMENT, INPUT (the source does not compile anywhere), UNAVAILABLE (no device is left), MEMORY.
  */
 YOKE_API yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel **kernel);
 

@@ -112,13 +112,14 @@ static yoke_status prepare_device(run_device *d)
 }
 
 /* What an accelerator needs. */
-static yoke_status compile(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel *kernel, int device)
+static yoke_status compile(yoke_run_kernel *kernel, int device)
 {
+    yoke_run *run = kernel->run;
     run_kernel_device *d = &kernel->devices[device];
-    if (definition->source == NULL)
+    if (kernel->source == NULL)
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "the work has a host function only; an accelerator needs a source");
-    yoke_status status = yoke_program_create(run->devices[device].device, definition->source, &d->program);
-    if (status == YOKE_OK) status = yoke_program_function(d->program, definition->function, &d->function);
+    yoke_status status = yoke_program_create(run->devices[device].device, kernel->source, &d->program);
+    if (status == YOKE_OK) status = yoke_program_function(d->program, kernel->name, &d->function);
     for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
         const yoke_run_array *array = &kernel->arrays[k];
         status = yoke_buffer_create(run->devices[device].device, array->bytes, &d->buffers[k]);
@@ -129,42 +130,50 @@ static yoke_status compile(yoke_run *run, const yoke_run_definition *definition,
     return status;
 }
 
-static yoke_status find_host_kernel(yoke_run *run, const yoke_run_definition *d, yoke_run_kernel *kernel)
+static yoke_status find_host_kernel(yoke_run_kernel *kernel)
 {
-    for (int64_t k = 0; d->source != NULL && d->source->host_kernels != NULL && k < d->source->num_host_kernels; k++)
-        if (strcmp(d->source->host_kernels[k].name, d->function) == 0) kernel->host_kernel = d->source->host_kernels[k].function;
+    const yoke_program_source *source = kernel->source;
+    for (int64_t k = 0; source != NULL && source->host_kernels != NULL && k < source->num_host_kernels; k++)
+        if (strcmp(source->host_kernels[k].name, kernel->name) == 0) kernel->host_kernel = source->host_kernels[k].function;
     if (kernel->host_kernel != NULL || kernel->host != NULL) return YOKE_OK;
-    return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "the work has neither a host function nor a host kernel named %.64s",
-                     d->function);
+    return yoke_fail(kernel->run->context, YOKE_ERROR_UNAVAILABLE, "the work has neither a host function nor a host kernel named %.64s",
+                     kernel->name);
 }
 
-/* Prepares all devices that can do it; *why: the status of the last that could not. */
-static yoke_status prepare(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel *kernel)
+yoke_status run_kernel_ready(yoke_run_kernel *kernel, int device, yoke_status *why)
 {
-    yoke_status last = YOKE_ERROR_UNAVAILABLE;
-    int usable = 0;
-    for (int i = 0; i < run->num_devices; i++) {
-        run_device *d = &run->devices[i];
-        if (!run_is_active(run, i)) continue;
-        yoke_status status = prepare_device(d);
-        if (status == YOKE_OK) status = d->accelerator ? compile(run, definition, kernel, i) : find_host_kernel(run, definition, kernel);
-        if (status == YOKE_ERROR_MEMORY) return status;
-        kernel->devices[i].usable = status == YOKE_OK;
-        usable += status == YOKE_OK;
-        if (status == YOKE_OK) continue;
-        last = status;
-        if (status == YOKE_ERROR_DEVICE) {
-            char why[RUN_WHY_BYTES];
-            snprintf(why, sizeof why, "%s", yoke_last_error(run->context));
-            status = yoke_run_fail(run, i, why);
-            if (status != YOKE_OK) return status;
-        } else {
-            yoke_log(run->context, YOKE_LOG_WARNING, "%s does not work on \"%.64s\": %s", d->info->name, kernel->work,
-                     yoke_last_error(run->context));
-            snprintf(d->why, sizeof d->why, "%.64s: %.180s", kernel->work, yoke_last_error(run->context));
-        }
+    yoke_run *run = kernel->run;
+    run_device *d = &run->devices[device];
+    run_kernel_device *of_kernel = &kernel->devices[device];
+    if (of_kernel->ready || !of_kernel->usable) return YOKE_OK;
+    yoke_status status = prepare_device(d);
+    if (status == YOKE_OK) status = d->accelerator ? compile(kernel, device) : find_host_kernel(kernel);
+    of_kernel->ready = of_kernel->usable = status == YOKE_OK;
+    if (why != NULL && status != YOKE_OK) *why = status;
+    if (status == YOKE_OK || status == YOKE_ERROR_MEMORY) return status;
+    if (status == YOKE_ERROR_DEVICE) {
+        char text[RUN_WHY_BYTES];
+        snprintf(text, sizeof text, "%s", yoke_last_error(run->context));
+        return yoke_run_fail(run, device, text);
     }
-    return usable > 0 ? YOKE_OK : last;
+    yoke_log(run->context, YOKE_LOG_WARNING, "%s does not work on \"%.64s\": %s", d->info->name, kernel->work,
+             yoke_last_error(run->context));
+    snprintf(d->why, sizeof d->why, "%.64s: %.180s", kernel->work, yoke_last_error(run->context));
+    return YOKE_OK;
+}
+
+/* Prepares all devices that can do it, but for those on cores of hosts: they mostly rest, and are prepared when they are needed. */
+static yoke_status prepare(yoke_run_kernel *kernel)
+{
+    const yoke_run *run = kernel->run;
+    yoke_status status = YOKE_OK, last = YOKE_ERROR_UNAVAILABLE;
+    int usable = 0;
+    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
+        kernel->devices[i].usable = run_is_active(run, i);
+        if (!run->devices[i].shares_cores || kernel->source == NULL) status = run_kernel_ready(kernel, i, &last);
+        usable += kernel->devices[i].usable;
+    }
+    return status != YOKE_OK || usable > 0 ? status : last;
 }
 
 /* What the store tells kernels apart by. */
@@ -194,13 +203,14 @@ yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *definition
     yoke_run_kernel *made = memory;
     made->run = run;
     made->host = definition->host;
+    made->source = definition->source;
     made->user = definition->user;
     made->num_arrays = definition->num_arrays;
     made->items_per_unit = definition->items_per_unit > 0 ? definition->items_per_unit : 1;
     made->group_size = definition->group_size > 0 ? definition->group_size : 64;
     status = make_memory(run, definition, made);
     if (status == YOKE_OK) status = name_work(run, definition);
-    if (status == YOKE_OK) status = prepare(run, definition, made);
+    if (status == YOKE_OK) status = prepare(made);
     if (status != YOKE_OK) {
         destroy(made);
         return status;

@@ -16,7 +16,8 @@ typedef struct run_held {
 
 typedef struct run_kernel_device {
     int usable;
-    int warm; /* nonzero: it has been launched: what drivers do at a first launch is over */
+    int ready; /* nonzero: it has its program and memory */
+    int warm;  /* nonzero: it has been launched: what drivers do at a first launch is over */
     yoke_program *program;
     yoke_function *function;
     yoke_buffer **buffers; /* [num_arrays]; NULL on a host */
@@ -34,6 +35,7 @@ struct yoke_run_kernel {
     yoke_run *run;
     yoke_run_kernel *next;
     char *work, *name;                      /* of the function; may be NULL */
+    const yoke_program_source *source;      /* NULL: none */
     yoke_host_kernel_function *host_kernel; /* of the source, for hosts; NULL: none */
     yoke_run_host_function *host;
     void *user;
@@ -52,6 +54,12 @@ typedef struct run_task {
     const yoke_run_kernel *kernel;
     run_kernel_device *device;
 } run_task;
+
+/*
+ * Compiles the kernel for a device that is usable, and makes memory for its arrays there, if that was not done yet.  A device that cannot is not usable from then on, with a
+ * warning in the log.  *why: the status of that; may be NULL.  Errors: MEMORY.
+ */
+yoke_status run_kernel_ready(yoke_run_kernel *kernel, int device, yoke_status *why);
 
 /* Device i of the kernel is gone: its memory is not used any more. */
 void run_kernel_forget(yoke_run_kernel *kernel, int device);

@@ -220,7 +220,7 @@ static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
     yoke_status result = YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
-        if (!d->usable || !run->devices[i].accelerator || !run_is_active(run, i)) continue;
+        if (!d->usable || !d->ready || !run->devices[i].accelerator || !run_is_active(run, i)) continue;
         yoke_status status = fetch(&run->devices[i], d, kernel, d->first, d->last);
         if (status == YOKE_OK) status = yoke_queue_finish(run->devices[i].queue);
         status = note_failure(run, d, status);
@@ -298,10 +298,16 @@ static uint64_t allowed_devices(const yoke_run *run, const yoke_run_kernel *kern
     return allowed;
 }
 
-/* Who rests from now on, with so many units left. */
+/* Who rests from now on, with so many units left.  The others are ready then; where one cannot be, it is chosen again without it. */
 static yoke_status choose_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t units, yoke_run_rest *rests)
 {
-    return run_rest(run, kernel->work, units, allowed_devices(run, kernel), &kernel->resting, rests);
+    for (;;) {
+        const uint64_t allowed = allowed_devices(run, kernel);
+        yoke_status status = run_rest(run, kernel->work, units, allowed, &kernel->resting, rests);
+        for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
+            if (run_is_active(run, i) && !(kernel->resting >> i & 1)) status = run_kernel_ready(kernel, i, NULL);
+        if (status != YOKE_OK || allowed_devices(run, kernel) == allowed) return status;
+    }
 }
 
 static yoke_status plan_piece(yoke_run *run, const yoke_run_kernel *kernel, int64_t count)
@@ -424,6 +430,8 @@ static yoke_status try_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t n
     yoke_status status = choose_resting(run, kernel, n, rests);
     while (status == YOKE_OK && i < run->num_devices && rests[i].trial_units == 0) i++;
     if (status != YOKE_OK || i == run->num_devices || n < LEAST) return status;
+    status = run_kernel_ready(kernel, i, NULL);
+    if (status != YOKE_OK || !kernel->devices[i].usable) return status != YOKE_OK ? status : choose_resting(run, kernel, n, rests);
     const int64_t units = rests[i].trial_units, pieces[] = {run->simulated ? 0 : larger(units / FEW, 1), units};
     kernel->tries = 1;
     for (int k = 0; k < 2 && status == YOKE_OK; k++) {

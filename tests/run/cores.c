@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "run/kernel.h"
 #include "unit.h"
 #include "worker.h"
 #include "yoke/dialect.h"
@@ -84,6 +84,7 @@ static void what_was_never_measured_rests_in_short_loops(void **state)
     static bench b;
     open_bench(&b, 0.5, "", NULL);
     for (int k = 0; k < 3; k++) expect_seconds(loop(&b, 1000), 1000 * cpu_s);
+    assert_true(b.kernel->devices[0].ready && !b.kernel->devices[1].ready && b.kernel->devices[1].program == NULL);
     expect_text(&b, "1000 units, 100.00 %", 1);
     expect_text(&b, "rests: it would use the cores of the hosts, and was never measured", 1);
     expect_text(&b, "every device", 0);
@@ -101,6 +102,7 @@ static void a_long_loop_tries_it_and_leaves_the_rest_to_the_faster_one(void **st
         const double before_s = loop(&b, 100), first_s = loop(&b, 20000), later_s = loop(&b, 20000);
         const double best = slower[k] < 0.9 ? slower[k] : 1;
         expect_seconds(before_s, 100 * cpu_s);
+        assert_true(b.kernel->devices[1].ready && b.kernel->devices[1].program != NULL); /* since its trial */
         expect_seconds(first_s, (40 * slower[k] + 19960 * best) * cpu_s);
         expect_seconds(later_s, 20000 * best * cpu_s);
         expect_text(&b, "rests: a device on the same cores is faster", slower[k] < 0.9);
@@ -124,6 +126,37 @@ static void many_loops_count_as_one_long_one(void **state)
         assert_int_equal(first, k == 0 ? 15 : 1);
         close_bench(&b);
     }
+}
+
+static void add_on_host(int64_t first, int64_t last, void *const *arrays, void *user)
+{
+    (void)user;
+    double *y = arrays[0];
+    for (int64_t i = first; i < last; i++) y[i] += 1;
+}
+
+/* It is compiled when its trial comes, and cannot be: the loop goes on without it. */
+static void a_kernel_that_does_not_compile_there_is_left_to_the_hosts(void **state)
+{
+    (void)state;
+    static bench b;
+    const yoke_run_array array = {b.y, sizeof b.y, sizeof b.y[0], YOKE_RUN_READ_WRITE, .keep = 0};
+    const yoke_run_definition definition = {.work = "other marks",
+                                            .source = &source,
+                                            .function = "missing",
+                                            .host = add_on_host,
+                                            .num_arrays = 1,
+                                            .arrays = &array,
+                                            .group_size = 1};
+    open_bench(&b, 0.25, "", NULL);
+    ok(&b, yoke_run_define(b.w.run, &definition, &b.kernel));
+    assert_true(b.kernel->devices[1].usable);
+    (void)loop(&b, 100);
+    assert_true(b.kernel->devices[1].usable);
+    expect_seconds(loop(&b, 20000), 20000 * cpu_s);
+    assert_true(!b.kernel->devices[1].usable && !b.w.run->devices[1].failed);
+    expect_seconds(loop(&b, 20000), 20000 * cpu_s);
+    close_bench(&b);
 }
 
 static void rounds_that_an_application_works_itself_are_for_the_hosts(void **state)
@@ -190,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_was_never_measured_rests_in_short_loops),
     cmocka_unit_test(a_long_loop_tries_it_and_leaves_the_rest_to_the_faster_one),
     cmocka_unit_test(many_loops_count_as_one_long_one),
+    cmocka_unit_test(a_kernel_that_does_not_compile_there_is_left_to_the_hosts),
     cmocka_unit_test(rounds_that_an_application_works_itself_are_for_the_hosts),
     cmocka_unit_test(limits_of_a_round_count),
     cmocka_unit_test(it_works_where_the_hosts_fail),
