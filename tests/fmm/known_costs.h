@@ -11,7 +11,7 @@
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
-    double near_start, near_pair, near_leaf, pair, points, batch;
+    double near_start, near_pair, near_leaf, pair, points, batch, list_pair;
     double family; /* 0: never less than by pairs */
     int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
     double times;  /* so many times, if above 0; disturbed 0: none */
@@ -34,7 +34,7 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
     case FMM_LONE:
         return size * (k->near_start + k->near_pair * size) + k->near_leaf;
     case FMM_LIST:
-        return list_s;
+        return list_s + k->list_pair * fmm_bench_list_pairs(size);
     case FMM_MEMORY:
         return memory_s;
     case FMM_TABLES:
@@ -65,7 +65,7 @@ static inline yoke_status trial(void *user, fmm_operation operation, int size, i
     return YOKE_OK;
 }
 
-static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .pair = 1e-10, .points = 2e-10};
+static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .pair = 1e-10, .points = 2e-10, .list_pair = 2e-9};
 
 static inline yoke_run *open_run(const char *store)
 {

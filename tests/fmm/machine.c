@@ -25,6 +25,7 @@ static void assert_costs(const fmm_machine *m, const known *k)
         assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
     }
     assert_near(m->list, list_s, 1e-9);
+    assert_near(m->list_pair, k->list_pair, 1e-9);
     assert_near(m->memory, memory_s, 1e-9);
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
     assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
@@ -324,7 +325,8 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
     assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
     assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
-    assert_int_equal(fmm_bench_units(FMM_LIST, 0), tree->level[3].count);
+    assert_int_equal(fmm_bench_units(FMM_LIST, FMM_ALL_CHILDREN), tree->level[3].count);
+    assert_near(fmm_bench_list_pairs(FMM_ALL_CHILDREN) * (double)tree->level[3].count, 2 * (double)(counts[4].far - counts[3].far), 1e-12);
     assert_int_equal(fmm_bench_units(FMM_NEAR, 32), cells[4].sources[1] * 32);
     assert_int_equal(fmm_bench_units(FMM_NEAR, 128), cells[3].sources[8] * 16);
     assert_near(fmm_bench_sources(32) * 4096, (double)cells[4].sources[1] * 32, 1e-12);
@@ -368,7 +370,8 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int small = o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0, large = o <= FMM_LONE ? 16 : o == FMM_LIST ? 0 : 12;
+        const int small = o == FMM_LIST ? FMM_FEW_CHILDREN : o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0;
+        const int large = o == FMM_LIST ? FMM_ALL_CHILDREN : o <= FMM_LONE ? 16 : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);

@@ -63,6 +63,7 @@ static cube cube_of(fmm_operation operation, int size)
     if (operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_NEAR) return near_cube(size);
     if (operation == FMM_LONE) return (cube){6, size, 22, 1, 0};
+    if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, 1, 0};
     return (cube){4, 1, 16, 0, 0};
 }
 
@@ -143,12 +144,22 @@ double fmm_bench_sources(int size)
     return (double)(size * touching(of)) / (double)leaves_of(of);
 }
 
+/* Of lone leaves, 3 apart and each alone in its parent, parents touch in pairs along each side. */
+double fmm_bench_list_pairs(int children)
+{
+    const int64_t leaves = along(cube_of(FMM_LIST, FMM_ALL_CHILDREN)), parents = leaves / 2;
+    const int64_t around = 4 * (3 * parents - 2),
+                  near = 3 * leaves - 2; /* pairs of leaves along a side whose parents touch, and that touch */
+    if (children == FMM_FEW_CHILDREN) return 2 * 2 * 2 - 1;
+    return (double)(around * around * around - near * near * near) / (double)(parents * parents * parents);
+}
+
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
     if (operation == FMM_TREE || operation == FMM_LONE) return leaves_of(of);
     if (operation == FMM_NEAR) return of.each * touching(of);
-    if (operation == FMM_LIST) return leaves_of(of) / 8;
+    if (operation == FMM_LIST) return leaves_of(of) / size;
     if (operation == FMM_MEMORY) return MEMORY_UNITS;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
     if (operation == FMM_FAMILY) return families_of(of);
@@ -329,7 +340,8 @@ static yoke_status run_families(fmm_bench *bench, int order, int64_t calls, doub
 static void fill_list(fmm_far_list *list, fmm_walk *walk, int64_t first)
 {
     int32_t target[8 * FMM_BENCH_TOGETHER], ahead[8 * FMM_BENCH_TOGETHER], behind[8 * FMM_BENCH_TOGETHER];
-    fmm_far_list_fill(list, walk, walk->tree->depth, first, first + FMM_BENCH_TOGETHER, FMM_PAIRS_BOTH);
+    const int64_t parents = walk->tree->level[walk->tree->depth - 1].count, last = first + FMM_BENCH_TOGETHER;
+    fmm_far_list_fill(list, walk, walk->tree->depth, first, last < parents ? last : parents, FMM_PAIRS_BOTH);
     for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) (void)fmm_far_list_sides(list, d, target, ahead, behind);
 }
 
@@ -369,7 +381,10 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
     const int of_particles = operation <= FMM_LONE, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
     const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
-    if (size >= least && size <= most) return YOKE_OK;
+    if (operation == FMM_LIST ? size == FMM_FEW_CHILDREN || size == FMM_ALL_CHILDREN : size >= least && size <= most) return YOKE_OK;
+    if (operation == FMM_LIST)
+        return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "children %d of the benchmark: give %d or %d", size, FMM_FEW_CHILDREN,
+                         FMM_ALL_CHILDREN);
     return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", of_particles ? "particles" : "order",
                      size, least, most);
 }

@@ -13,7 +13,7 @@ typedef enum fmm_operation {
     FMM_TREE,    /* tree and lists, by particles; a unit is a leaf                                     */
     FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LONE,    /* the same of leaves without others around them; a unit is a leaf                        */
-    FMM_LIST,    /* lists of far pairs; no size; a unit is a parent, whose children are the targets      */
+    FMM_LIST,    /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
     FMM_MEMORY,  /* the first use of memory for expansions; no size; a unit is 2^20 bytes                  */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
@@ -27,7 +27,7 @@ typedef enum fmm_operation {
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_FEW_CHILDREN = 1, FMM_ALL_CHILDREN = 8 };
 
 typedef struct fmm_bench fmm_bench;
 
@@ -45,6 +45,9 @@ double fmm_bench_batch(fmm_operation operation, int order);
 /* Sources in and around a leaf of FMM_NEAR with so many particles, mean. */
 double fmm_bench_sources(int size);
 
+/* Ordered far pairs of cells for each parent of FMM_LIST, mean. */
+double fmm_bench_list_pairs(int children);
+
 /* The method, of order 0, on a cube full of particles: borrowed until the bench is asked for something else. */
 typedef struct fmm_bench_cube {
     fmm_method *method;
@@ -58,7 +61,7 @@ yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench
 int64_t fmm_bench_units(fmm_operation operation, int size);
 
 /*
- * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, an order (of waves one that they have), or 0 where there is none.
+ * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, children, an order (of waves one that they have), or 0 where there is none.
  * Errors: ARGUMENT (the size), MEMORY.
  */
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds);

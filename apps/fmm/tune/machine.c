@@ -40,6 +40,7 @@ static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 6
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
 enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
 static const int lone_sizes[1] = {8};
+static const int children[2] = {FMM_FEW_CHILDREN, FMM_ALL_CHILDREN};
 static const int no_size[1] = {0};
 
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
@@ -55,6 +56,8 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
         *sizes = lone_sizes;
         return 1;
     case FMM_LIST:
+        *sizes = children;
+        return 2;
     case FMM_MEMORY:
         *sizes = no_size;
         return 1;
@@ -70,7 +73,7 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d",  "lone n=%d",     "list",          "memory",
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d",  "lone n=%d",     "list n=%d",     "memory",
                                                       "tables p=%d", "waves p=%d", "pair p=%d",     "sparse p=%d",   "family p=%d",
                                                       "cell p=%d",   "visit p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
@@ -251,6 +254,17 @@ static yoke_status split_near(const reading *r, double source[NEAR_SIZES], doubl
     return YOKE_OK;
 }
 
+/* Few pairs and many tell what a parent takes without any, and a pair. */
+static yoke_status get_lists(const reading *r, fmm_machine *machine)
+{
+    double parent[2];
+    yoke_status status = get_sizes(r, FMM_LIST, parent);
+    if (!status)
+        line(fmm_bench_list_pairs(FMM_FEW_CHILDREN), parent[0], fmm_bench_list_pairs(FMM_ALL_CHILDREN), parent[1], &machine->list_pair,
+             &machine->list);
+    return status;
+}
+
 /* Of a source, straight between the sizes that were measured. */
 static yoke_status get_near(const reading *r, fmm_machine *machine)
 {
@@ -350,7 +364,7 @@ static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_mea
     const reading of = {run, device, gradient, measure, &found.disturbed}, *r = &of;
     yoke_status status = get_tree(r, &found);
     if (!status) status = get_near(r, &found);
-    if (!status) status = get(r, FMM_LIST, 0, &found.list);
+    if (!status) status = get_lists(r, &found);
     if (!status) status = get(r, FMM_MEMORY, 0, &found.memory);
     if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
     if (!status) status = get_pairs(r, &found);

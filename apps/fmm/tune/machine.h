@@ -38,12 +38,12 @@ typedef struct fmm_machine_options {
 /* Seconds; those by order at each of 0 ... FMM_MAX_ORDER. */
 typedef struct fmm_machine {
     fmm_measure measure;
-    double tree_particle, tree_leaf;                          /* tree and lists = so much for each */
-    double near[FMM_SMALL_LEAF + 1], large;                   /* near field = these times the sources and large pairs of fmm_cell_counts */
-    double near_leaf;                                         /* and so much for each leaf */
-    double list;                                              /* of far pairs, for each parent */
-    double memory;                                            /* of expansions, its first use, for each 2^20 bytes */
-    double tables[FMM_MAX_ORDER + 1];                         /* of the operators, once */
+    double tree_particle, tree_leaf;        /* tree and lists = so much for each */
+    double near[FMM_SMALL_LEAF + 1], large; /* near field = these times the sources and large pairs of fmm_cell_counts */
+    double near_leaf;                       /* and so much for each leaf */
+    double list, list_pair;                 /* lists of far pairs = so much for each parent, and for each target and source */
+    double memory;                          /* of expansions, its first use, for each 2^20 bytes */
+    double tables[FMM_MAX_ORDER + 1];       /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],
         family[FMM_MAX_ORDER + 1];   /* M2L by plane waves: tables of a set, once; a parent of all its children; 0: none of this set */

@@ -21,7 +21,7 @@ static double translations_of(const fmm_machine *machine, int order, double pare
     enum { DIRECTIONS = 158, TOGETHER = 128 };
     const double most = ceil(cells / TOGETHER) * DIRECTIONS;
     const double batches = most > 0 ? most * (1 - exp(-targets_and_sources / most)) : 0;
-    return parents * machine->list + targets_and_sources * machine->pair[order] + batches * machine->batch[order];
+    return parents * machine->list + targets_and_sources * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
 }
 
 /* What M2L of a level does. */

@@ -124,7 +124,7 @@ static yoke_status rest(fmm_tuner *t)
     const yoke_round round = {.num_cuts = 1, .num_phases = 1, .cut_units = &units, .phases = &phase};
     const yoke_assignment *assignment;
     if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
-    fmm_work_name(FMM_LIST, 0, t->options->gradient, t->options->measure, name);
+    fmm_work_name(FMM_LIST, FMM_ALL_CHILDREN, t->options->gradient, t->options->measure, name);
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 
