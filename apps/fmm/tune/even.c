@@ -2,77 +2,116 @@
 
 #include <math.h>
 
+#include "particles/random.h"
+
 enum {
-    IN_CELL = 32,    /* particles, about */
-    FEWEST = 1 << 10 /* that are looked at */
+    IN_CELL = 32,     /* of the particles that are looked at, about */
+    FEWEST = 1 << 10, /* particles */
+    MOST = 1 << 14    /* that are looked at */
 };
-/*
- * Mean square of what numbers in cells differ from the mean, by the mean: 1 where particles are anywhere, up to 2.4 for a lattice whose planes do not fit the cells, and
- * 2.6 where densities differ by 22 % besides.
- */
+/* Mean square of what numbers in cells differ from the mean, by the mean: 1 where particles are anywhere, and 2.6 where densities differ by 22 % besides. */
 #define MOST_SCATTER 2.6
 
-/* The box around them; returns its longest side, which is not above 0 or not finite where there is none. */
-static double longest_side(const fmm_particles *p, double low[3], double side[3])
+#define ALIKE 1.02 /* the box of all by that of those that are looked at: no particle is far away */
+
+/* One particle of each of so many equal parts of their order, anywhere in it, so that no order of theirs matters.  place [3][count]. */
+static void take_some(const fmm_particles *p, int64_t count, double *place)
+{
+    uint64_t seed = 1;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t first = p->count * k / count, last = p->count * (k + 1) / count;
+        const int64_t i = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
+        place[k] = p->x[i], place[count + k] = p->y[i], place[2 * count + k] = p->z[i];
+    }
+}
+
+/* Places in one coordinate become those in a box that begins at 0; returns its side. */
+static double begin_at_0(int64_t count, double *place)
+{
+    double least = place[0], most = place[0];
+    for (int64_t k = 1; k < count; k++) least = fmin(least, place[k]), most = fmax(most, place[k]);
+    for (int64_t k = 0; k < count; k++) place[k] -= least;
+    return most - least;
+}
+
+/* The cell of a place, of n along the side; the last one's upper end is in it. */
+static int cell_at(double place, double side, int n)
+{
+    const int cell = (int)(place / side * n);
+    return cell < n ? cell : n - 1;
+}
+
+/* Of the numbers in n[c] cells along each side. */
+static yoke_status find_scatter(yoke_context *context, int64_t count, const double *place, const double side[3], const int n[3],
+                                double *scatter)
+{
+    const int64_t cells = (int64_t)n[0] * n[1] * n[2];
+    const double mean = (double)count / (double)cells;
+    int32_t *in = NULL;
+    yoke_status status = yoke_allocate(context, cells, sizeof *in, &in);
+    if (status) return status;
+    for (int64_t k = 0; k < count; k++) {
+        const int x = cell_at(place[k], side[0], n[0]), y = cell_at(place[count + k], side[1], n[1]);
+        in[((int64_t)cell_at(place[2 * count + k], side[2], n[2]) * n[1] + y) * n[0] + x]++;
+    }
+    *scatter = 0;
+    for (int64_t k = 0; k < cells; k++) *scatter += (in[k] - mean) * (in[k] - mean) / ((double)cells * mean);
+    yoke_release(context, in);
+    return YOKE_OK;
+}
+
+/* In their box, whose longest side is told. */
+static yoke_status look(yoke_context *context, int64_t count, double *place, fmm_even *found, double *longest)
+{
+    double side[3], scatter;
+    int n[3];
+    *longest = 0;
+    for (int c = 0; c < 3; c++) side[c] = begin_at_0(count, place + c * count), *longest = fmax(*longest, side[c]);
+    if (!(*longest > 0) || !isfinite(*longest)) return YOKE_OK;
+    for (int c = 0; c < 3; c++) side[c] /= *longest;
+    const double along = cbrt((double)count / IN_CELL / (side[0] * side[1] * side[2]));
+    for (int c = 0; c < 3; c++)
+        if (!(side[c] * along >= 1)) return YOKE_OK; /* flat: along an axis there is less than a cell */
+    for (int c = 0; c < 3; c++) n[c] = (int)(side[c] * along), side[c] *= *longest;
+    yoke_status status = find_scatter(context, count, place, side, n, &scatter);
+    if (!status) found->is_even = scatter <= MOST_SCATTER;
+    return status;
+}
+
+/* Sides of the box around all; returns the longest. */
+static double find_sides(const fmm_particles *p, double side[3])
 {
     const double *const at[3] = {p->x, p->y, p->z};
     double longest = 0;
     for (int c = 0; c < 3; c++) {
-        double least = INFINITY, most = -INFINITY;
+        double least = at[c][0], most = at[c][0];
 #pragma omp parallel for reduction(min : least) reduction(max : most)
-        for (int64_t i = 0; i < p->count; i++) least = fmin(least, at[c][i]), most = fmax(most, at[c][i]);
-        low[c] = least;
+        for (int64_t i = 1; i < p->count; i++) {
+            const double x = at[c][i];
+            least = x < least ? x : least;
+            most = x > most ? x : most;
+        }
         side[c] = most - least;
         longest = fmax(longest, side[c]);
     }
     return longest;
 }
 
-/* The cell of a place, of n along the side; the last one's upper end is in it. */
-static int cell_at(double place, double low, double side, int n)
-{
-    const int cell = (int)((place - low) / side * n);
-    return cell < n ? cell : n - 1;
-}
-
-/* How many are in each of the cells of the box, n[c] along each side. */
-static void count_in_cells(const fmm_particles *p, const double low[3], const double side[3], const int n[3], int32_t *in)
-{
-#pragma omp parallel for
-    for (int64_t i = 0; i < p->count; i++) {
-        const int x = cell_at(p->x[i], low[0], side[0], n[0]), y = cell_at(p->y[i], low[1], side[1], n[1]);
-        int32_t *const row = in + ((int64_t)cell_at(p->z[i], low[2], side[2], n[2]) * n[1] + y) * n[0];
-#pragma omp atomic
-        ++row[x];
-    }
-}
-
-static double scatter_of(const int32_t *in, int64_t cells, double mean)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < cells; k++) sum += (in[k] - mean) * (in[k] - mean);
-    return sum / ((double)cells * mean);
-}
-
 yoke_status fmm_even_find(const fmm_particles *p, fmm_even *found)
 {
-    double low[3], side[3];
-    int n[3];
-    int32_t *in = NULL;
+    const int64_t count = p->count < MOST ? p->count : MOST;
+    double *place = NULL, of_some;
     *found = (fmm_even){.count = p->count};
-    const double longest = longest_side(p, low, side);
-    if (p->count < FEWEST || !(longest > 0) || !isfinite(longest)) return YOKE_OK;
-    for (int c = 0; c < 3; c++) found->side[c] = side[c] / longest;
-    const double volume = found->side[0] * found->side[1] * found->side[2], along = cbrt((double)p->count / IN_CELL / volume);
-    for (int c = 0; c < 3; c++)
-        if (!(found->side[c] * along >= 1)) return YOKE_OK; /* flat: along an axis there is less than a cell */
-    for (int c = 0; c < 3; c++) n[c] = (int)(found->side[c] * along);
-    const int64_t cells = (int64_t)n[0] * n[1] * n[2];
-    yoke_status status = yoke_allocate(p->context, cells, sizeof *in, &in);
+    if (p->count < FEWEST) return YOKE_OK;
+    yoke_status status = yoke_allocate(p->context, 3 * count, sizeof *place, &place);
     if (status) return status;
-    count_in_cells(p, low, side, n, in);
-    found->is_even = scatter_of(in, cells, (double)p->count / (double)cells) <= MOST_SCATTER;
-    yoke_release(p->context, in);
+    take_some(p, count, place);
+    status = look(p->context, count, place, found, &of_some);
+    yoke_release(p->context, place);
+    if (status || !found->is_even) return status;
+    const double longest = find_sides(p, found->side);
+    for (int c = 0; c < 3; c++) found->side[c] /= longest;
+    found->is_even = longest <= ALIKE * of_some;
     return YOKE_OK;
 }
 
