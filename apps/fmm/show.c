@@ -98,8 +98,10 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
 static void show_energy_error(app_terminal *terminal, const fmm_solution *f)
 {
     const double most = f->sample.energy + 2 * f->sample.energy_deviation;
+    const bool is_above = f->of != FMM_ENERGY && f->predicted_energy > f->requested_error;
     if (f->sample.count && !isnan(most)) app_print(terminal, "error of the energy at most %.2g by these sums", most);
-    if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy)) app_print(terminal, ", predicted %.2g", f->predicted_energy);
+    if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy))
+        app_print(terminal, ", predicted %.2g%s", f->predicted_energy, is_above ? " (--error-of energy asks for it)" : "");
     if (f->sample.count && !isnan(most)) app_print(terminal, "\n");
 }
 
