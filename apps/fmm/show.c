@@ -101,7 +101,8 @@ static void show_energy_error(app_terminal *terminal, const fmm_solution *f)
     const bool is_above = f->of != FMM_ENERGY && f->predicted_energy > f->requested_error;
     if (f->sample.count && !isnan(most)) app_print(terminal, "error of the energy at most %.2g by these sums", most);
     if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy))
-        app_print(terminal, ", predicted %.2g%s", f->predicted_energy, is_above ? " (--error-of energy asks for it)" : "");
+        app_print(terminal, ", predicted %.2g%s", f->predicted_energy,
+                  is_above ? ", above the request for potentials (--error-of energy keeps it below)" : "");
     if (f->sample.count && !isnan(most)) app_print(terminal, "\n");
 }
 
