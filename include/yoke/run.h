@@ -392,7 +392,7 @@ enum { YOKE_RUN_MAX_ARRAYS = 32 };
  */
 typedef struct yoke_run_definition {
     const char *work;                  /* what a unit is: the key of its models */
-    const yoke_program_source *source; /* NULL: none; borrowed with what it points to until the run is destroyed */
+    const yoke_program_source *source; /* NULL: none; copied */
     const char *function;              /* name of the kernel in it */
     yoke_run_host_function *host;      /* NULL: none */
     void *user;                        /* passed to host */

@@ -28,6 +28,10 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
 {
     if (d->work == NULL || d->work[0] == '\0') return fail_argument(run, "the work has no name");
     if (d->source == NULL && d->host == NULL) return fail_argument(run, "there is neither a source nor a host function");
+    if (d->source != NULL &&
+        (d->source->num_texts < 0 || d->source->num_host_kernels < 0 || (d->source->num_texts > 0 && d->source->texts == NULL) ||
+         (d->source->num_host_kernels > 0 && d->source->host_kernels == NULL)))
+        return fail_argument(run, "a number of the source is negative, or an array of it is NULL");
     if (d->source != NULL && d->function == NULL) return fail_argument(run, "the name of the kernel in the source is missing");
     if (d->num_arrays < 0 || d->num_arrays > YOKE_RUN_MAX_ARRAYS || (d->num_arrays > 0 && d->arrays == NULL))
         return fail_argument(run, "num_arrays is negative or too large, or arrays is NULL");
@@ -37,6 +41,52 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
     return status;
 }
 
+/* --------------------------------------------------------------------------------------------------- source */
+
+static int64_t bytes_of(const char *text) { return text != NULL ? (int64_t)strlen(text) + 1 : 0; }
+
+/* A copy of the text at *end, which moves behind it; NULL for NULL. */
+static const char *append(char **end, const char *text)
+{
+    if (text == NULL) return NULL;
+    char *at = *end;
+    *end += bytes_of(text);
+    return memcpy(at, text, (size_t)bytes_of(text));
+}
+
+static yoke_status copy_source(yoke_run_kernel *kernel, const yoke_program_source *given)
+{
+    yoke_context *context = kernel->run->context;
+    run_source *copy = &kernel->own_source;
+    if (given == NULL) return YOKE_OK;
+    int64_t bytes = bytes_of(given->name) + bytes_of(given->options);
+    for (int64_t k = 0; k < given->num_texts; k++) bytes += bytes_of(given->texts[k]);
+    for (int64_t k = 0; k < given->num_host_kernels; k++) bytes += bytes_of(given->host_kernels[k].name);
+    yoke_status status = yoke_allocate(context, bytes, 1, &copy->characters);
+    if (status == YOKE_OK) status = yoke_allocate(context, given->num_texts, sizeof *copy->texts, &copy->texts);
+    if (status == YOKE_OK) status = yoke_allocate(context, given->num_host_kernels, sizeof *copy->host_kernels, &copy->host_kernels);
+    if (status != YOKE_OK) return status;
+    char *end = copy->characters;
+    copy->source = *given;
+    copy->source.name = append(&end, given->name);
+    copy->source.options = append(&end, given->options);
+    copy->source.texts = given->texts != NULL ? copy->texts : NULL;
+    copy->source.host_kernels = given->host_kernels != NULL ? copy->host_kernels : NULL;
+    for (int64_t k = 0; k < given->num_texts; k++) copy->texts[k] = append(&end, given->texts[k]);
+    for (int64_t k = 0; k < given->num_host_kernels; k++)
+        copy->host_kernels[k] =
+            (yoke_host_kernel){.name = append(&end, given->host_kernels[k].name), .function = given->host_kernels[k].function};
+    kernel->source = &copy->source;
+    return YOKE_OK;
+}
+
+static void release_source(yoke_context *context, run_source *copy)
+{
+    yoke_release(context, copy->host_kernels);
+    yoke_release(context, copy->texts);
+    yoke_release(context, copy->characters);
+}
+
 /* --------------------------------------------------------------------------------------------------- memory */
 
 static yoke_status make_memory(yoke_run *run, const yoke_run_definition *d, yoke_run_kernel *kernel)
@@ -44,6 +94,7 @@ static yoke_status make_memory(yoke_run *run, const yoke_run_definition *d, yoke
     const int64_t all = run->num_devices * d->num_arrays;
     void *arrays = NULL, *devices = NULL;
     yoke_status status = run_copy_text(run->context, d->work, &kernel->work);
+    if (status == YOKE_OK) status = copy_source(kernel, d->source);
     if (status == YOKE_OK) status = run_copy_text(run->context, d->function, &kernel->name);
     if (status == YOKE_OK) status = yoke_allocate(run->context, d->num_arrays, sizeof *kernel->arrays, &arrays);
     kernel->arrays = arrays;
@@ -87,6 +138,7 @@ static void destroy(yoke_run_kernel *kernel)
     for (int k = 0; k < 4; k++) yoke_release(context, kernel->memory[k]);
     yoke_release(context, kernel->devices);
     yoke_release(context, kernel->arrays);
+    release_source(context, &kernel->own_source);
     yoke_release(context, kernel->name);
     yoke_release(context, kernel->work);
     yoke_release(context, kernel);
@@ -134,7 +186,8 @@ static yoke_status find_host_kernel(yoke_run_kernel *kernel)
 {
     const yoke_program_source *source = kernel->source;
     for (int64_t k = 0; source != NULL && source->host_kernels != NULL && k < source->num_host_kernels; k++)
-        if (strcmp(source->host_kernels[k].name, kernel->name) == 0) kernel->host_kernel = source->host_kernels[k].function;
+        if (source->host_kernels[k].name != NULL && strcmp(source->host_kernels[k].name, kernel->name) == 0)
+            kernel->host_kernel = source->host_kernels[k].function;
     if (kernel->host_kernel != NULL || kernel->host != NULL) return YOKE_OK;
     return yoke_fail(kernel->run->context, YOKE_ERROR_UNAVAILABLE, "the work has neither a host function nor a host kernel named %.64s",
                      kernel->name);
@@ -203,7 +256,6 @@ yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *definition
     yoke_run_kernel *made = memory;
     made->run = run;
     made->host = definition->host;
-    made->source = definition->source;
     made->user = definition->user;
     made->num_arrays = definition->num_arrays;
     made->items_per_unit = definition->items_per_unit > 0 ? definition->items_per_unit : 1;

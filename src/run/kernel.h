@@ -31,11 +31,20 @@ typedef struct run_kernel_device {
     char why[RUN_WHY_BYTES];
 } run_kernel_device;
 
+/* A source, and the memory that it lies in. */
+typedef struct run_source {
+    yoke_program_source source;
+    const char **texts;
+    yoke_host_kernel *host_kernels;
+    char *characters; /* of all texts and names */
+} run_source;
+
 struct yoke_run_kernel {
     yoke_run *run;
     yoke_run_kernel *next;
-    char *work, *name;                      /* of the function; may be NULL */
-    const yoke_program_source *source;      /* NULL: none */
+    char *work, *name;                 /* of the function; may be NULL */
+    const yoke_program_source *source; /* a copy, as it may be compiled long after its definition; NULL: none */
+    run_source own_source;
     yoke_host_kernel_function *host_kernel; /* of the source, for hosts; NULL: none */
     yoke_run_host_function *host;
     void *user;
