@@ -1,0 +1,95 @@
+"""yoke fmm: files that are read and written, and interruption."""
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import time
+import xml.etree.ElementTree
+
+from command import PROGRAM, check_few, rows, run, write_few
+
+
+def test_xyz_output_has_properties_and_forces():
+    run(write_few(), "--direct", "--output", "out.xyz")
+    count, properties, *lines = pathlib.Path("out.xyz").read_text(encoding="utf-8").splitlines()
+    assert count == "5" and "Properties=species:S:1:pos:R:3:charge:R:1:potential:R:1:forces:R:3" in properties
+    names = ("x", "y", "z", "q", "potential", "fx", "fy", "fz")
+    check_few([dict(zip(names, map(float, line.split()[1:]))) for line in lines])
+
+
+def test_vtu_has_points_with_potential_and_force():
+    run(write_few(), "--direct", "--output", "out.vtu")
+    head, _, data = pathlib.Path("out.vtu").read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+    tree = xml.etree.ElementTree.fromstring(head + b"</VTKFile>")
+    piece = tree.find("UnstructuredGrid/Piece")
+    assert piece.attrib == {"NumberOfPoints": "5", "NumberOfCells": "5"}
+    values = {}
+    kinds = {"Float64": "d", "Int64": "q", "UInt8": "B"}
+    for array in piece.iter("DataArray"):
+        at, size = int(array.get("offset")), struct.calcsize(kinds[array.get("type")])
+        length, = struct.unpack_from("=Q", data, at)
+        values[array.get("Name")] = struct.unpack_from(f"={length // size}{kinds[array.get('type')]}", data, at + 8)
+    assert values["connectivity"] == (0, 1, 2, 3, 4) and values["offsets"] == (1, 2, 3, 4, 5) and values["types"] == (1,) * 5
+    found = [dict(zip(("x", "y", "z", "q", "potential", "fx", "fy", "fz"),
+                      (*values["Points"][3 * i:3 * i + 3], values["charge"][i], values["potential"][i], *values["force"][3 * i:3 * i + 3])))
+             for i in range(5)]
+    check_few(found)
+
+
+def test_particles_on_standard_output_have_it_for_themselves():
+    done = run("--generate", "grid", "--particles", 8, "--direct", "--output", "-")
+    assert [len(line.split()) for line in done.stdout.splitlines()] == [8] * 9 and "total energy" in done.stderr, done.stdout
+
+
+def test_a_file_without_particles_is_answered_and_warned_of():
+    for name, text in {"a.txt": "", "b.csv": "x,y,z,q\n", "c.xyz": "0\n\n"}.items():
+        pathlib.Path(name).write_text(text, encoding="utf-8")
+        done = run(name, "--direct", "--output", "out.txt")
+        assert "total energy 0\n" in done.stdout and f"warning: {name}: no particles" in done.stderr, done
+        assert rows("out.txt") == []
+
+
+def test_files_of_every_kind_go_round():
+    kinds = ["txt", "csv", "xyz", "dat", "xyzq"]
+    probe = subprocess.run([PROGRAM, "fmm", "--generate", "grid", "--particles", "2", "--save", "probe.h5"], capture_output=True, check=False)
+    assert probe.returncode == 0 or b"built without HDF5" in probe.stderr
+    if probe.returncode == 0:
+        kinds.append("h5")
+    run("--generate", "xenon", "--particles", 200, "--charges", "random", "--seed", 9, "--save", "first.txt")
+    before = "first.txt"
+    for kind in kinds:
+        run(before, "--save", f"next.{kind}")
+        before = f"next.{kind}"
+    run(before, "--save", "last.txt")
+    assert pathlib.Path("first.txt").read_bytes() == pathlib.Path("last.txt").read_bytes()
+
+
+def test_a_pipe_is_read():
+    with open(write_few(), encoding="utf-8") as few:
+        done = subprocess.run(f"cat few.txt | '{PROGRAM}' fmm /dev/stdin --direct", shell=True, stdin=few, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "5 particles" in done.stdout
+
+
+def test_an_interrupted_run_leaves_old_results_whole():
+    pathlib.Path("out.txt").write_text("old\n", encoding="utf-8")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen([PROGRAM, "fmm", "--generate", "grid", "--particles", "3000000", "--direct", "--output", "out.txt"], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as process:
+            status = pathlib.Path(f"/proc/{process.pid}/status")
+            for _ in range(2000):  # until the signal is caught
+                caught = int(re.search(r"^SigCgt:\s*(\w+)", status.read_text(encoding="utf-8"), re.MULTILINE)[1], 16)
+                if caught >> (number - 1) & 1:
+                    break
+                time.sleep(0.01)
+            process.send_signal(number)
+            _, error = process.communicate(timeout=500)
+        assert process.returncode == 128 + number, (process.returncode, error)
+        assert b"interrupted" in error and pathlib.Path("out.txt").read_text(encoding="utf-8") == "old\n"
+        assert os.listdir(".") == ["out.txt"]
+
+
+def test_a_full_disk_is_an_error_that_leaves_no_file():
+    done = run("--generate", "grid", "--particles", 100, "--direct", "--output", "/dev/full", code=1)
+    assert "/dev/full" in done.stderr
