@@ -47,11 +47,9 @@ static void rest_s(double seconds)
 static void draw_power(void *user)
 {
     task *of = user;
-    double begin = yoke_clock_s();
-    stub_rapl_set_power(of->watts);
+    const double before_j = stub_rapl_set_power(of->watts);
     rest_s(of->seconds);
-    stub_rapl_set_power(0);
-    of->drawn_j += of->watts * (yoke_clock_s() - begin);
+    of->drawn_j += stub_rapl_set_power(0) - before_j; /* what the counters get: this thread may wait before and after */
 }
 
 typedef struct application {

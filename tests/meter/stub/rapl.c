@@ -20,6 +20,7 @@ static double power_w;
 static double until_s;                     /* drawn until then; 0: nothing was read yet */
 static double drawn_j[STUB_RAPL_PACKAGES]; /* until then */
 static double shown_j[STUB_RAPL_PACKAGES]; /* until the last multiple of the period before */
+static double kernels_j;                   /* drawn by kernels until then, above idle power */
 
 static void draw(void)
 {
@@ -27,6 +28,7 @@ static void draw(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     double now_s = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec, latch_s = floor(now_s / stub_rapl_period_s) * stub_rapl_period_s;
     if (until_s == 0) until_s = now_s;
+    kernels_j += power_w * (now_s - until_s);
     for (int i = 0; i < STUB_RAPL_PACKAGES; i++) {
         double watts = stub_rapl_idle_w[i] + stub_rapl_part[i] * power_w;
         if (latch_s > until_s) shown_j[i] = drawn_j[i] + watts * (latch_s - until_s);
@@ -35,12 +37,14 @@ static void draw(void)
     until_s = now_s;
 }
 
-void stub_rapl_set_power(double watts)
+double stub_rapl_set_power(double watts)
 {
     pthread_mutex_lock(&lock);
     draw();
     power_w = watts;
+    const double joules = kernels_j;
     pthread_mutex_unlock(&lock);
+    return joules;
 }
 
 /* The package whose counter the open file is; -1: none. */

@@ -14,7 +14,7 @@ extern const double stub_rapl_idle_w[STUB_RAPL_PACKAGES];  /* 9 and 4 W */
 extern const double stub_rapl_part[STUB_RAPL_PACKAGES];    /* of the power of kernels: 0.6 and 0.4 */
 extern const double stub_rapl_first_j[STUB_RAPL_PACKAGES]; /* what they show at first: 999.5 J, so that the first one wraps, and 3 J */
 
-/* From now on kernels draw so much, above idle power. */
-void stub_rapl_set_power(double watts);
+/* From now on kernels draw so much, above idle power.  Returns the joules that they drew until now. */
+double stub_rapl_set_power(double watts);
 
 #endif
