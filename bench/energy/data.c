@@ -155,6 +155,11 @@ static yoke_status read_lines(data *d, const char *path, FILE *in)
         if (length == 0 || line[0] == '#') continue;
         status = d->columns == 0 ? read_names(d, path, line) : read_row(d, path, number, line);
     }
+    if (!status && ferror(in))
+        status = yoke_fail(d->context, YOKE_ERROR_INPUT, "%s: the samples cannot be read: %s", path, strerror(errno));
+    if (!status && d->columns == 0)
+        status =
+            yoke_fail(d->context, YOKE_ERROR_INPUT, "%s: there is no table of samples, which begins with the names of its columns", path);
     return status;
 }
 

@@ -185,7 +185,8 @@ static void what_is_no_table_is_refused(void **state)
     static const struct {
         const char *text, *words;
     } wrong[] = {
-        {"", "no column \"units\""},
+        {"", "no table of samples"},
+        {"# nothing\n", "no table of samples"},
         {"units,seconds\n", "no samples"},
         {"units,hz\n1,2\n", "no column \"seconds\""},
         {"units,seconds,seconds\n", "names the columns"},

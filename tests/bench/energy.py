@@ -165,10 +165,12 @@ def not_metered():
 
 
 def refused():
+    pathlib.Path("nothing.csv").touch()
     for wrong, code, word in ((["frobnicate"], 2, "there are: elements, clock, dram, copy, packages"), ([], 2, "EXPERIMENT"),
                               (["elments"], 2, "did you mean elements"), (["elements", "--seconds", "0"], 2, "--seconds"),
                               (["elements", "--device", "sim:a"], 3, "machine file"), (["elements", "--device", "abacus"], 2, "abacus"),
-                              (["clock", "--samples", "no-such-file"], 2, "no-such-file"), (["elements", "--repeats", "0"], 2, "repeats"),
+                              (["clock", "--samples", "no-such-file"], 2, "no-such-file"), (["clock", "--samples", "."], 2, "Is a directory"),
+                              (["clock", "--samples", "nothing.csv"], 2, "no table of samples"), (["elements", "--repeats", "0"], 2, "repeats"),
                               (["elements", "--out", "/dev/null/x"], 2, "/dev/null")):
         done = run(*wrong)
         assert done.returncode == code and word in done.stderr, (wrong, done.returncode, done.stderr)
