@@ -1,7 +1,10 @@
+#include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "device/opencl/opencl.h"
@@ -226,6 +229,23 @@ static yoke_status visit_devices(const opencl_state *state, visit_function *visi
     return YOKE_OK;
 }
 
+/*
+ * PoCL has no device, and says nothing, where it cannot keep what it compiles.  It has looked for devices before, so a directory that it can make is there.
+ * Returns 0 if that is not the reason.
+ */
+static int explain_pocl_cache(char *remedy, size_t bytes)
+{
+    const char *variable = getenv("POCL_CACHE_DIR") ? "POCL_CACHE_DIR" : "XDG_CACHE_HOME", *directory = getenv(variable);
+    char path[4096];
+    if (!directory || directory[0] == '\0') return 0;
+    const int length = snprintf(path, sizeof path, "%s/pocl", directory);
+    if (length < 0 || (size_t)length >= sizeof path) return 0;
+    if (mkdir(path, 0700) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0)) return 0;
+    snprintf(remedy, bytes, "PoCL cannot write below %s=%.80s (%s): set it to a directory that can be written, or unset it", variable,
+             directory, strerror(errno));
+    return 1;
+}
+
 /* Why there is no device at all. */
 static yoke_device_info explain_none(const opencl_state *state, int64_t platforms)
 {
@@ -236,7 +256,8 @@ static yoke_device_info explain_none(const opencl_state *state, int64_t platform
         snprintf(info.why_not, sizeof info.why_not, "no OpenCL driver is installed");
     else
         snprintf(info.why_not, sizeof info.why_not, "the OpenCL drivers that are installed (%lld) find no device", (long long)platforms);
-    snprintf(info.remedy, sizeof info.remedy, "%s", state->library == NULL ? no_library_remedy : no_driver_remedy);
+    if (state->library == NULL || platforms == 0 || !explain_pocl_cache(info.remedy, sizeof info.remedy))
+        snprintf(info.remedy, sizeof info.remedy, "%s", state->library == NULL ? no_library_remedy : no_driver_remedy);
     return info;
 }
 
