@@ -7,7 +7,7 @@
 enum {
     IN_CELL = 32,     /* of the particles that are looked at, about */
     FEWEST = 1 << 10, /* particles */
-    MOST = 1 << 14    /* that are looked at */
+    MOST = 1 << 12    /* that are looked at */
 };
 /* Mean square of what numbers in cells differ from the mean, by the mean: 1 where particles are anywhere, and 2.6 where densities differ by 22 % besides. */
 #define MOST_SCATTER 2.6

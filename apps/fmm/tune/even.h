@@ -13,7 +13,7 @@ typedef struct fmm_even {
 } fmm_even;
 
 /*
- * Counts some of them, 16 384 at most, in cells of about 32.  They fill the box evenly if these numbers scatter as where each particle is at any place, or as where
+ * Counts some of them, 4096 at most, in cells of about 32.  They fill the box evenly if these numbers scatter as where each particle is at any place, or as where
  * the density differs by a fifth besides.  Errors: MEMORY.
  */
 yoke_status fmm_even_find(const fmm_particles *particles, fmm_even *found);
