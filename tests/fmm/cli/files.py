@@ -1,7 +1,9 @@
 """yoke fmm: files that are read and written, and interruption."""
 import os
 import pathlib
+import random
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -93,3 +95,23 @@ def test_an_interrupted_run_leaves_old_results_whole():
 def test_a_full_disk_is_an_error_that_leaves_no_file():
     done = run("--generate", "grid", "--particles", 100, "--direct", "--output", "/dev/full", code=1)
     assert "/dev/full" in done.stderr
+
+
+def limit_memory():  # sanitizers reserve more
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
+
+
+def test_damaged_h5md_files_are_read_or_refused():
+    """Every second one has a byte changed, the others end early: none is a crash, a hang, or takes 2 GiB."""
+    run("--generate", "grid", "--particles", 64, "--direct", "--output", "whole.h5")
+    whole, choose, codes = pathlib.Path("whole.h5").read_bytes(), random.Random(7), set()
+    for i in range(100):
+        damaged = bytearray(whole)
+        at = choose.randrange(len(whole))
+        damaged[at] ^= 1 << choose.randrange(8)
+        pathlib.Path("damaged.h5").write_bytes(damaged if i % 2 else damaged[:at])
+        done = subprocess.run([PROGRAM, "fmm", "damaged.h5", "--direct"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
+                              preexec_fn=None if os.environ.get("YOKE_SANITIZED") else limit_memory)
+        codes.add(done.returncode)
+        assert done.returncode in (0, 2), (i, at, done)
+    assert codes == {0, 2}
