@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/nearest.h"
-#include "common/program.h"
+#include "common/console/nearest.h"
+#include "common/console/program.h"
 #include "tool.h"
 
 static const tool_command commands[] = {

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/threads.h"
+#include "common/machine/threads.h"
 #include "tool.h"
 
 /* The directory of the running executable with its last slash; false where that is not known. */

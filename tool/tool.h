@@ -4,7 +4,7 @@
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "yoke/yoke.h"
 
 typedef struct tool_command {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/calibrate.h"
+#include "common/calibrate/calibrate.h"
 #include "gemm/gemm.h"
 #include "inputs.h"
 #include "transpose/transpose.h"

@@ -4,9 +4,9 @@
 #ifndef DENSE_CALIBRATE_H
 #define DENSE_CALIBRATE_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
-/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate.h). */
+/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate/calibrate.h). */
 yoke_status dense_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 #endif

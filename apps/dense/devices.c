@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
 

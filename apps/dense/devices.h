@@ -4,8 +4,8 @@
 #ifndef DENSE_DEVICES_H
 #define DENSE_DEVICES_H
 
-#include "common/options.h"
-#include "common/terminal.h"
+#include "common/console/options.h"
+#include "common/console/terminal.h"
 
 enum { DENSE_DEVICE_OPTIONS = 10 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "gemm/block.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 #include "inputs.h"
 #include "output/output.h"
 

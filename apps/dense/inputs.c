@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "common/file.h"
-#include "common/options.h"
+#include "common/console/options.h"
+#include "common/files/file.h"
 
 yoke_status dense_input_precision(yoke_context *context, const char *word, dense_precision *kind)
 {

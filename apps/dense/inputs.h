@@ -4,7 +4,7 @@
 #ifndef DENSE_INPUTS_H
 #define DENSE_INPUTS_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "matrix/npy.h"
 
 /* --precision; `kind` stays where the word is NULL.  Errors: INPUT. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "calibrate.h"
-#include "common/interrupt.h"
-#include "common/nearest.h"
-#include "common/program.h"
+#include "common/console/interrupt.h"
+#include "common/console/nearest.h"
+#include "common/console/program.h"
 #include "operation.h"
 
 static const dense_operation *const operations[] = {&dense_operation_gemm, &dense_operation_transpose, &dense_operation_tsp};

@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "common/devices.h"
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
+#include "common/ranks/devices.h"
 #include "inputs.h"
 #include "output/output.h"
 

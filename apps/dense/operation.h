@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-#include "common/options.h"
-#include "common/ranks.h"
-#include "common/terminal.h"
+#include "common/console/options.h"
+#include "common/console/terminal.h"
+#include "common/ranks/ranks.h"
 #include "devices.h"
 #include "share/share.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "inputs.h"
 #include "operation.h"
 #include "output/output.h"

@@ -6,7 +6,7 @@
 
 #include "adapt/round.h"
 #include "adapt/trial.h"
-#include "common/calibrate.h"
+#include "common/calibrate/calibrate.h"
 #include "mesh/cube.h"
 #include "session.h"
 #include "space/forest.h"

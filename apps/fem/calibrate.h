@@ -8,9 +8,9 @@
 #ifndef FEM_CALIBRATE_H
 #define FEM_CALIBRATE_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
-/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate.h) and of fem_session_start. */
+/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate/calibrate.h) and of fem_session_start. */
 yoke_status fem_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 #endif

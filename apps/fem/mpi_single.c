@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /* The process has one MPI, so this is one variable of the process; MPI functions are called by the thread that called MPI_Init. */
 static enum { NOT_STARTED, ALONE, LIBRARY, ENDED } state;

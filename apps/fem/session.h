@@ -4,10 +4,10 @@
 #ifndef FEM_SESSION_H
 #define FEM_SESSION_H
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /*
- * Starts p4est, and MPI where app_ranks_start (common/ranks.h) has not, and tells OpenBLAS to work on the calling thread.  ranks: of the program; NULL: it works on one.
+ * Starts p4est, and MPI where app_ranks_start (common/ranks/ranks.h) has not, and tells OpenBLAS to work on the calling thread.  ranks: of the program; NULL: it works on one.
  * Errors: SYSTEM (MPI does not start), INPUT (several ranks, and `ranks` is NULL), MEMORY.
  */
 yoke_status fem_session_start(yoke_context *context, const app_ranks *ranks);

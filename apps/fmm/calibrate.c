@@ -4,10 +4,10 @@
 #include <omp.h>
 #include <string.h>
 
-#include "common/calibrate.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
+#include "common/calibrate/calibrate.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/files/file.h"
 #include "tune/machine.h"
 
 typedef struct command_line {

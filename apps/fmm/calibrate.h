@@ -4,7 +4,7 @@
 #ifndef FMM_CALIBRATE_H
 #define FMM_CALIBRATE_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
 /*
  * The whole command; argv[1 ...] are its options.  Costs with and without gradients, and powers where there is a meter or they are declared.

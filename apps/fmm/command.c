@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/plot.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
 #include "output/explain.h"
 #include "particles/format.h"
 #include "tree/tree.h"

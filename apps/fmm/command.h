@@ -4,8 +4,8 @@
 #ifndef FMM_COMMAND_H
 #define FMM_COMMAND_H
 
-#include "common/options.h"
-#include "common/terminal.h"
+#include "common/console/options.h"
+#include "common/console/terminal.h"
 #include "powers.h"
 #include "solve/solve.h"
 

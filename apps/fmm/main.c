@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "calibrate.h"
-#include "common/interrupt.h"
-#include "common/program.h"
-#include "common/ranks.h"
+#include "common/console/interrupt.h"
+#include "common/console/program.h"
+#include "common/ranks/ranks.h"
 #include "run.h"
 
 static bool is_standard_output(const char *path) { return path && !strcmp(path, "-"); }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "near/direct.h"
 #include "output/record.h"
 #include "output/write.h"

@@ -4,7 +4,7 @@
 
 #include "balance/simulate.h"
 
-#include "common/numbers.h"
+#include "common/console/numbers.h"
 
 enum { DECISIONS = 2000 };
 

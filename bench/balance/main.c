@@ -6,12 +6,12 @@
 
 #include "balance/decision.h"
 #include "balance/output.h"
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 
 enum { MAX_ROWS = 128 };
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/directory.h"
-#include "common/numbers.h"
-#include "common/plot.h"
+#include "common/console/numbers.h"
+#include "common/files/directory.h"
+#include "common/files/plot.h"
 
 void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count)
 {

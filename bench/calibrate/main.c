@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "calibrate/study.h"
-#include "common/interrupt.h"
-#include "common/numbers.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/record.h"
 
 static const double bad_regret = 0.02;
 

@@ -1,15 +1,15 @@
-/* yoke-bench-ceilings: which `yoke bench ceilings` starts, and every benchmark that needs ceilings (common/ceilings.h). */
+/* yoke-bench-ceilings: which `yoke bench ceilings` starts, and every benchmark that needs ceilings (common/machine/ceilings.h). */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ceilings/measure.h"
-#include "common/file.h"
-#include "common/isa.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
+#include "common/machine/isa.h"
 
 typedef struct command_line {
     bool quick, line;

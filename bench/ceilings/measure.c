@@ -4,7 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 
-#include "common/blas.h"
+#include "common/machine/blas.h"
 
 /* ----------------------------------------------------------------------------------------------------- triad */
 

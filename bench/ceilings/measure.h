@@ -4,7 +4,7 @@
 #ifndef BENCH_CEILINGS_MEASURE_H
 #define BENCH_CEILINGS_MEASURE_H
 
-#include "common/ceilings.h"
+#include "common/machine/ceilings.h"
 
 typedef struct bench_ceilings_size {
     int64_t triples; /* of the triad */

@@ -1,10 +1,10 @@
 /* yoke-bench-clarke: what `yoke bench clarke` starts. */
 #include "clarke/output.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 
 typedef struct command_line {
     int64_t nodes, blocks, edge;

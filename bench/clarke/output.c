@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "common/directory.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/directory.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 
 /* --------------------------------------------------------------------------------------------------- tables */
 

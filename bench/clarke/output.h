@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "clarke/study.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
 void clarke_print_runs_head(app_terminal *terminal);
 /* A line of a size: run [CLARKE_STRATEGIES], by strategy. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "gemm/gemm.h"
 
 enum { MAX_REPEATS = 1000, WARM = 2 };

@@ -5,7 +5,7 @@
 #ifndef BENCH_DENSE_CONTENTION_H
 #define BENCH_DENSE_CONTENTION_H
 
-#include "common/blas.h"
+#include "common/machine/blas.h"
 #include "yoke/yoke.h"
 
 /* Who works; those of a pair begin at the same time, with rows in proportion to their speeds alone, and are measured while both work. */

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/plot.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 #include "dense/contention.h"
 #include "dense/sizes.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "gemm/freivalds.h"
 
 typedef struct card_text {

@@ -4,7 +4,7 @@
 #ifndef BENCH_ENERGY_EXPERIMENT_H
 #define BENCH_ENERGY_EXPERIMENT_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "energy/work.h"
 
 typedef struct energy_experiment {

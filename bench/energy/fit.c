@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/numbers.h"
+#include "common/console/numbers.h"
 
 /* ------------------------------------------------------------------------------------------- least squares */
 

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "common/directory.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/directory.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 
 void energy_print(app_terminal *terminal, const data *d)
 {

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "energy/data.h"
 
 /* Results with their standard errors, and notes. */

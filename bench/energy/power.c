@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "energy/experiment.h"
 #include "energy/fit.h"
 

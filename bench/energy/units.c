@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "energy/experiment.h"
 #include "energy/fit.h"
 

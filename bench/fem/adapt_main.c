@@ -5,12 +5,12 @@
 #include <sys/resource.h>
 
 #include "adapt/adapt.h"
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "fem/adaptive.h"
 #include "session.h"
 

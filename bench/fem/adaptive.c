@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 
 double fem_bench_adapt_rest(const fem_bench_adapt_step *step) { return step->refine_s + step->setup_s + step->estimate_s; }
 

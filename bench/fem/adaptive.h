@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "common/ceilings.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
+#include "common/machine/ceilings.h"
 
 typedef struct fem_bench_adapt_step {
     int64_t step, elements, dofs, hanging_nodes, iterations, applications;

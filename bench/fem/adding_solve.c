@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "fem/adding.h"
 #include "operator/decomposition_private.h"
 #include "solver/cg.h"

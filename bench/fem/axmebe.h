@@ -9,8 +9,8 @@
 #ifndef BENCH_FEM_AXMEBE_H
 #define BENCH_FEM_AXMEBE_H
 
-#include "common/ceilings.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
+#include "common/machine/ceilings.h"
 #include "fem/measure.h"
 #include "fem/variants.h"
 #include "fem/workload.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/numbers.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/console/numbers.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 #include "fem/roofline.h"
 
 static double rate(const fem_axmebe_row *row) { return (double)row->dofs / row->time.median_s; }

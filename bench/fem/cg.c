@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "fem/measure.h"
 
 enum { MAX_SOLVES = 15, MAX_ITERATIONS = 100000 };

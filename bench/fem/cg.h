@@ -12,8 +12,8 @@
 
 #include <jansson.h>
 
-#include "common/ceilings.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
+#include "common/machine/ceilings.h"
 #include "fem/workload.h"
 #include "solver/choice.h"
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "fem/cg.h"
 #include "fem/words.h"
 #include "session.h"

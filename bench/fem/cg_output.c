@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/numbers.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/console/numbers.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 #include "fem/cg.h"
 
 static double speedup(const fem_bench_cg_result *result, const fem_bench_cg_row *row)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/interrupt.h"
-#include "common/numbers.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
 
 enum { MIN_BATCHES = 3, BATCHES_WANTED = 10 };
 static const int64_t most_times = (int64_t)1 << 24; /* of a batch: where the clock stands still */

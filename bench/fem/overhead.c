@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/interrupt.h"
-#include "common/plot.h"
+#include "common/console/interrupt.h"
+#include "common/files/plot.h"
 #include "estimate/estimate.h"
 #include "estimate/mark.h"
 

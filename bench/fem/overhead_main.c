@@ -2,13 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
-#include "common/terminal.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/console/terminal.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "fem/overhead.h"
 #include "session.h"
 

@@ -6,7 +6,7 @@
 #define BENCH_FEM_REDUCTIONS_H
 
 #include "case/case.h"
-#include "common/ceilings.h"
+#include "common/machine/ceilings.h"
 #include "fem/adding.h"
 #include "space/problem.h"
 

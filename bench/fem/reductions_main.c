@@ -3,12 +3,12 @@
 #include <omp.h>
 #include <stdio.h>
 
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/ranks.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
+#include "common/ranks/ranks.h"
 #include "fem/reductions.h"
 #include "fem/words.h"
 #include "session.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plot.h"
+#include "common/files/plot.h"
 #include "fem/axmebe_output.h"
 
 /* ---------------------------------------------------------------------------------------------------- counts */

@@ -5,7 +5,7 @@
 #ifndef BENCH_FEM_ROOFLINE_H
 #define BENCH_FEM_ROOFLINE_H
 
-#include "common/ceilings.h"
+#include "common/machine/ceilings.h"
 #include "fem/axmebe.h"
 
 /*

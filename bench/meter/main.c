@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/numbers.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 
 enum { PATH_BYTES = 512 };
 

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "common/interrupt.h"
-#include "common/numbers.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
 
 /* 8 devices with 10 levels each at constant speeds shall take less than 5 ms, whatever else there is; of points nothing is asked. */
 #define GOAL_S 5e-3

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/numbers.h"
-#include "common/options.h"
-#include "common/plot.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 #include "profile/simulate.h"
 
 /* Sensors with a window that a profile can be seen through, for kernels of 0.5, 2 and 10 ms; the others tell energies only. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "common/simulated_sensor.h"
+#include "common/machine/simulated_sensor.h"
 
 typedef struct profile_case {
     const char *sensor; /* a name of app_simulated_preset */

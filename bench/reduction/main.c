@@ -6,13 +6,13 @@
 #include <sched.h>
 #include <string.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/numbers.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/numbers.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "reduction/output.h"
 
 enum { MAX_THREADS = 1024, MAX_REPEATS = 1000, TRIAD_NUMBERS = 10000000, TRIAD_REPEATS = 8 };

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/directory.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/directory.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 
 void reduction_label(const reduction_row *row, char label[32])
 {

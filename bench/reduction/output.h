@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "reduction/method.h"
 #include "reduction/synthetic.h"
 

@@ -1,9 +1,9 @@
 /* yoke-bench-scaling: what `yoke bench scaling` starts. */
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/program.h"
-#include "common/record.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/console/program.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "scaling/network.h"
 #include "scaling/output.h"
 

@@ -4,7 +4,7 @@
 #ifndef BENCH_SCALING_NETWORK_H
 #define BENCH_SCALING_NETWORK_H
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 #include "scaling/model.h"
 
 /* Their names, ended by NULL. */

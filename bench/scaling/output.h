@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "scaling/study.h"
 
 typedef struct scaling_results {

@@ -1,5 +1,5 @@
 /* Which rank of a machine takes which of its GPUs. */
-#include "common/devices.h"
+#include "common/ranks/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* nftw, mkdtemp */
 
-#include "common/file.h"
+#include "common/files/file.h"
 
 #include <ftw.h>
 #include <sys/resource.h>
@@ -10,8 +10,8 @@
 #include <dirent.h>
 #include <signal.h>
 
-#include "common/directory.h"
-#include "common/plot.h"
+#include "common/files/directory.h"
+#include "common/files/plot.h"
 #include "unit.h"
 
 typedef struct place {

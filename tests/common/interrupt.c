@@ -1,4 +1,4 @@
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "common/nearest.h"
+#include "common/console/nearest.h"
 #include "unit.h"
 
 static const char *const words[] = {"materials", "mesh", "boundary", "refine", "solver", "output", "probes", "json"};

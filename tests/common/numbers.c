@@ -1,4 +1,4 @@
-#include "common/numbers.h"
+#include "common/console/numbers.h"
 
 #include <math.h>
 

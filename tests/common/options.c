@@ -1,4 +1,4 @@
-#include "common/options.h"
+#include "common/console/options.h"
 #include "unit.h"
 
 typedef struct parsed {

@@ -1,7 +1,7 @@
 /* A program that was built without MPI: one rank, and a refusal where a launcher started several. */
 #include <string.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 #include "unit.h"
 
 static const char *const launched_by[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};

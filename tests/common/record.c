@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* mkstemp */
 
-#include "common/record.h"
+#include "common/files/record.h"
 
 #include <math.h>
 #include <time.h>

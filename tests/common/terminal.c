@@ -1,4 +1,4 @@
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

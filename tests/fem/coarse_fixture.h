@@ -3,7 +3,7 @@
 #define TEST_COARSE_FIXTURE_H
 
 #include "q1_grid.h"
-#include "solver/coarse.h"
+#include "solver/coarse/coarse.h"
 
 /* A problem, its solver and vectors of its size. */
 typedef struct coarse_fixture {

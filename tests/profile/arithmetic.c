@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/failing.h"
-#include "common/simulated_sensor.h"
+#include "common/machine/simulated_sensor.h"
 #include "context.h"
 
 static uint64_t random_state = 1;

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "common/simulated_sensor.h"
+#include "common/machine/simulated_sensor.h"
 #include "context.h"
 #include "profile/arithmetic.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "common/simulated_sensor.h"
+#include "common/machine/simulated_sensor.h"
 #include "context.h"
 
 static double draw(uint64_t *random) /* splitmix64 */

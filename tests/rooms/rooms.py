@@ -38,6 +38,8 @@ SUB_ROOMS = {
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
+    "apps/common": {"console": set(), "files": {"console"}, "case": {"console"}, "machine": {"console", "files"}, "ranks": {"console", "files"},
+                    "calibrate": {"console", "files", "machine"}},
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
     "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "clarke": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
@@ -62,7 +64,7 @@ POINTERS = re.compile(r"\(\s*void\s*\*\s*\*\s*\)\s*&")
 FILES = re.compile(r"\b(FILE|remove|rename|tmpfile)\b|\b(f|fd|fre|p)open\b")
 # What an application leaves to yoke_run: meters, frequencies, stores, shares and plans.
 OF_THE_RUN = re.compile(r"\byoke_(meters?_|region_|frequenc|store_|balancer_|plan_(create|evaluate)\b)")
-MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/terminal.c", "apps/common/options.c")
+MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/console/terminal.c", "apps/common/console/options.c")
 
 
 def without_comments_and_strings(text):
@@ -203,7 +205,7 @@ def check_text(path, text):
         if POINTERS.search(line):
             yield number, "the address of a pointer is no void **: hand &pointer over as it is (yoke_allocate)"
         if PRINTING.search(line) and not main_program and not path.startswith(MAY_PRINT):
-            yield number, "only main programs and apps/common/terminal.c print: use app_print, app_progress or yoke_log"
+            yield number, "only main programs and apps/common/console/terminal.c print: use app_print, app_progress or yoke_log"
 
 
 def includes(text):
@@ -292,7 +294,7 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "include/yoke/yoke.h": ("#include <stdint.h>\n", 0, ""),
     "include/yoke/wide.h": ("#include <hwloc.h>\n", 1, "needs no other"),
     "include/yoke/inner.h": ('#include "base/right.h"\n', 1, "public"),
-    "apps/fem/right.c": ('#include <p8est.h>\n#include <mpi.h>\n#include "common/right.h"\n#include "yoke/yoke.h"\n#include "own.h"\n', 0, ""),
+    "apps/fem/right.c": ('#include <p8est.h>\n#include <mpi.h>\n#include "common/case/right.h"\n#include "yoke/yoke.h"\n#include "own.h"\n', 0, ""),
     "apps/fem/own.h": ("", 0, ""),
     "apps/fem/case/case.h": ("", 0, ""),
     "apps/fem/space/space.h": ('#include "case/case.h"\n', 0, ""),
@@ -336,8 +338,10 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/dense/share/share.h": ("", 0, ""),
     "apps/dense/share/upward.c": ('\n#include "gemm/gemm.h"\n', 2, "no other sub-room"),
     "apps/dense/gemm/gemm.h": ("", 0, ""),
-    "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
-    "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
+    "apps/common/case/right.h": ("#include <yaml.h>\n", 0, ""),
+    "apps/common/case/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
+    "apps/common/console/upward.c": ('#include "common/case/right.h"\n', 1, "no other sub-room"),
+    "apps/common/loose.c": ("", 1, "no sub-room for files of its own folder"),
     "bench/balance/family.h": ("", 0, ""),
     "bench/plan/right.c": ('#include "balance/family.h"\n', 0, ""),
     "bench/numa/other.c": ('#include "balance/family.h"\n', 1, "no other sub-room"),

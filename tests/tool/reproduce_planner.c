@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "reproduce/report.h"
 
 enum { LEAST_ROWS = 250 };

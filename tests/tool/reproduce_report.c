@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "reproduce/account.h"
 
 static reproduce_row rows[4];

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/nearest.h"
-#include "common/options.h"
+#include "common/console/nearest.h"
+#include "common/console/options.h"
 #include "tool.h"
 
 /* Each is a program of its own, yoke-bench-NAME: what one measures may need libraries that the tool itself does without. */

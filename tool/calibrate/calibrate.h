@@ -4,7 +4,7 @@
 #ifndef TOOL_CALIBRATE_CALIBRATE_H
 #define TOOL_CALIBRATE_CALIBRATE_H
 
-#include "common/calibrate.h"
+#include "common/calibrate/calibrate.h"
 
 /* settings: the name, "fma" or "triad", which is the work's, too. */
 yoke_status calibrate_open(yoke_context *context, yoke_run *run, const void *settings, app_calibrate_trial *trial);

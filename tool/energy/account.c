@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 #include "energy/energy.h"
 
 /* The record keeps so many runs or intervals one by one; the CSV file has all. */

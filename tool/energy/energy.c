@@ -5,9 +5,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "common/options.h"
-#include "common/record.h"
-#include "common/sysroot.h"
+#include "common/console/options.h"
+#include "common/files/record.h"
+#include "common/machine/sysroot.h"
 #include "energy/energy.h"
 #include "energy/merge.h"
 #include "tool.h"

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "common/file.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
+#include "common/files/file.h"
 #include "yoke/yoke.h"
 
 /* ---------------------------------------------------------------------------------------------- statistics */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/numbers.h"
-#include "common/record.h"
+#include "common/console/numbers.h"
+#include "common/files/record.h"
 #include "energy/energy.h"
 #include "energy/source.h"
 

@@ -4,8 +4,8 @@
 #ifndef TOOL_ENERGY_MERGE_H
 #define TOOL_ENERGY_MERGE_H
 
-#include "common/options.h"
-#include "common/terminal.h"
+#include "common/console/options.h"
+#include "common/console/terminal.h"
 
 typedef struct energy_merge_request {
     const app_list *sources;

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/threads.h"
+#include "common/machine/threads.h"
 #include "energy/energy.h"
 #include "tool.h"
 

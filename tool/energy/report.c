@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 #include "energy/energy.h"
 
 enum { NUMBER_BYTES = 64 };

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/numbers.h"
-#include "common/options.h"
+#include "common/console/numbers.h"
+#include "common/console/options.h"
 #include "energy/field.h"
 
 enum { LINE_BYTES = 1 << 16, MAX_FIELDS = 256, MAX_ROWS = 10000000 };

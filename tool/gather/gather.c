@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/directory.h"
-#include "common/file.h"
-#include "common/options.h"
-#include "common/record.h"
-#include "common/sysroot.h"
+#include "common/console/options.h"
+#include "common/files/directory.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
+#include "common/machine/sysroot.h"
 #include "tool.h"
 
 /* All that meters and frequencies read, and what tells which machine it is; nothing that tells whose. */

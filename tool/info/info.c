@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/options.h"
-#include "common/record.h"
-#include "common/sysroot.h"
+#include "common/console/options.h"
+#include "common/files/record.h"
+#include "common/machine/sysroot.h"
 #include "tool.h"
 
 enum { DEVICE_WIDTH = 18, METER_WIDTH = 26 };

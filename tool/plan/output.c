@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 #include "plan/plan.h"
 
 /* ------------------------------------------------------------------------------------------------------ table */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/options.h"
-#include "common/plot.h"
+#include "common/console/options.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
 #include "tool.h"
 
 typedef struct command_line {

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "yoke/yoke.h"
 
 /* What was asked, and the answer. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/interrupt.h"
-#include "common/options.h"
-#include "common/plot.h"
+#include "common/console/interrupt.h"
+#include "common/console/options.h"
+#include "common/files/file.h"
+#include "common/files/plot.h"
 #include "tool.h"
 
 static const char default_device[] = "cuda:0";

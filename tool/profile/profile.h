@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "common/simulated_sensor.h"
+#include "common/machine/simulated_sensor.h"
 #include "yoke/yoke.h"
 
 /* What is run, and the sensor beside it.  One of device, library and simulated is not NULL. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "profile/kernel.h"
 #include "profile/profile.h"
 

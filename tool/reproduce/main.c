@@ -1,7 +1,7 @@
 /*
  * main.c - yoke-reproduce: published tables beside what the planner makes of them.
  */
-#include "common/program.h"
+#include "common/console/program.h"
 #include "reproduce/report.h"
 
 int main(int argc, char **argv) { return app_program("yoke reproduce", reproduce_command, argc, argv); }

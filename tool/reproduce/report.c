@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/options.h"
-#include "common/record.h"
+#include "common/console/options.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "reproduce/account.h"
 
 enum { WHAT_WIDTH = 58, NUMBER_WIDTH = 12, UNIT_WIDTH = 8, REMARK_WIDTH = 124, NUMBER_BYTES = 48 };

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "yoke/yoke.h"
 
 /* What an entry is called in tests/golden/models.json. */

@@ -4,7 +4,7 @@
 #ifndef DENSE_GEMM_H
 #define DENSE_GEMM_H
 
-#include "common/blas.h"
+#include "common/machine/blas.h"
 #include "matrix/matrix.h"
 #include "share/share.h"
 

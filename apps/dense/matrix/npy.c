@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "matrix/npy_header.h"
 
 enum { MAX_HEADER = 65536, CHUNK = 65536 }; /* bytes; entries */

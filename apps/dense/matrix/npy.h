@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "matrix/matrix.h"
 
 /* A file whose header was read.  Made by dense_npy_open only. */

@@ -4,9 +4,9 @@
 #ifndef DENSE_OUTPUT_H
 #define DENSE_OUTPUT_H
 
-#include "common/options.h"
-#include "common/record.h"
-#include "common/terminal.h"
+#include "common/console/options.h"
+#include "common/console/terminal.h"
+#include "common/files/record.h"
 #include "share/share.h"
 
 /* Of the table of dense_show, behind a first one that the table of several ranks has. */

@@ -4,7 +4,7 @@
 #ifndef DENSE_EXCHANGE_H
 #define DENSE_EXCHANGE_H
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 #include "matrix/matrix.h"
 
 /* A matrix that lies in parts on the ranks. */

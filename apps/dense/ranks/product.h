@@ -7,7 +7,7 @@
 #ifndef DENSE_PRODUCT_H
 #define DENSE_PRODUCT_H
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
 #include "ranks/exchange.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "share/program.h"
 /* clang-format off */
 #include "tsp/kernels/climb_text.h"

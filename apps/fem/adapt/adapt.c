@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "adapt/adapt_private.h"
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "estimate/mark.h"
 #include "output/inspection.h"
 #include "output/warnings.h"

@@ -7,7 +7,7 @@
 #include "adapt/distribution.h"
 #include "adapt/keep.h"
 #include "case/case.h"
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 #include "space/problem.h"
 
 typedef struct fem_run {

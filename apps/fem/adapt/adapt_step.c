@@ -2,7 +2,7 @@
 
 #include "adapt/adapt_private.h"
 #include "adapt/carry.h"
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 #include "output/warnings.h"
 #include "space/rigid_part.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "common/interrupt.h"
+#include "common/console/interrupt.h"
 
 /* Marks leaves below the level of a box that their corners' bounding box touches; returns how many. */
 static yoke_status mark_boxes(const fem_case_refine *refine, const fem_space *space, uint8_t *mark, int64_t *marked)

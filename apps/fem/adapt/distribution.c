@@ -6,7 +6,7 @@
 
 #include "adapt/distribution_private.h"
 #include "adapt/trial.h"
-#include "solver/multigrid.h"
+#include "solver/multigrid/multigrid.h"
 
 /* Devices are tried alone again on meshes that are so much larger, up to so many elements; from there on solves tell more, and trials take too long. */
 static const double much_larger = 3, largest = 5000;

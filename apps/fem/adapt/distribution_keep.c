@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "adapt/distribution_private.h"
-#include "common/record.h"
+#include "common/files/record.h"
 
 /* Of one rank's devices: its own in the run before, then others of the same machine's, as many as the library looks at. */
 enum { MOST_TEXTS = 64 };

@@ -6,7 +6,7 @@
 
 #include "adapt/distribution.h"
 #include "adapt/nodes.h"
-#include "common/joint.h"
+#include "common/ranks/joint.h"
 
 enum { FEM_MAX_WEIGHED = 32 };
 

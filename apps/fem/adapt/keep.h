@@ -1,7 +1,7 @@
 /*
  * keep.h - the checkpoints of the adaptive loop: written after steps and within solves, and taken over by a run that goes on.
  *
- * On several ranks all functions are collective (common/ranks.h).
+ * On several ranks all functions are collective (common/ranks/ranks.h).
  */
 #ifndef FEM_ADAPT_KEEP_H
 #define FEM_ADAPT_KEEP_H

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "checkpoint/identity.h"
-#include "common/record.h"
+#include "common/files/record.h"
 
 static yoke_status fail(yoke_context *context, const char *path, const char *what)
 {

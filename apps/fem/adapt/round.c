@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/multigrid.h"
-#include "solver/multigrid_couplings.h"
+#include "solver/multigrid/couplings.h"
+#include "solver/multigrid/multigrid.h"
 #include "space/forest.h"
 
 /* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */

@@ -8,7 +8,7 @@
 #define FEM_CASE_CASE_H
 
 #include "case/units.h"
-#include "common/schema.h"
+#include "common/case/schema.h"
 
 typedef enum fem_problem_type { FEM_ELASTICITY, FEM_POISSON } fem_problem_type;
 typedef enum fem_preconditioner {

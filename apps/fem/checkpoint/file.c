@@ -11,7 +11,7 @@
 
 #include <zlib.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "space/forest.h"
 
 /* The head of a file, in the byte order of the machine that wrote it. */

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /* What is written: each rank's part. */
 typedef struct fem_checkpoint_part {

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 
 /* Keys, or beginnings of keys, that may change. */
 static const char *const changeable[] = {"mesh",    "refine.steps", "refine.tolerance", "refine.fraction", "refine.max_elements",

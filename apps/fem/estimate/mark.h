@@ -4,7 +4,7 @@
 #ifndef FEM_ESTIMATE_MARK_H
 #define FEM_ESTIMATE_MARK_H
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /*
  * Marks the smallest set of elements with the largest indicators whose squares add up to at least fraction x the sum of all squares (but for

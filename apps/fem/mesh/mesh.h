@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /* A group: a named set of volumes (dimension 3), faces (2), edges (1) or points (0) of elements. */
 typedef struct fem_group {

@@ -1,7 +1,7 @@
 /* decomposition_interface.c - which nodes subdomains share, and the sums over subdomains at them. */
 #include "operator/decomposition_private.h"
 
-#include "common/precision.h"
+#include "common/machine/precision.h"
 
 enum { MANY_VALUES = 20000 }; /* worth several threads */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/precision.h"
+#include "common/machine/precision.h"
 
 #define REAL double
 #include "operator/subdomain_node.h"

@@ -4,7 +4,7 @@
 #ifndef FEM_OUTPUT_PROFILE_H
 #define FEM_OUTPUT_PROFILE_H
 
-#include "common/terminal.h"
+#include "common/console/terminal.h"
 
 /* Energy of the kernels of a run, borrowed; names: by the device of a row. */
 typedef struct fem_profile {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 
 struct fem_record {
     yoke_context *context;

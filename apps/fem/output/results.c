@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/directory.h"
+#include "common/files/directory.h"
 
 struct fem_results {
     yoke_context *context; /* borrowed */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
-#include "common/record.h"
+#include "common/files/file.h"
+#include "common/files/record.h"
 #include "output/results.h"
 
 /* One step of one probe. */

@@ -15,7 +15,7 @@
 #define FEM_OUTPUT_VTU_H
 
 #include "case/case.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "output/stress.h"
 
 typedef struct fem_vtu {

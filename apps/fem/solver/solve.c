@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "solver/direct.h"
-#include "solver/multigrid.h"
+#include "solver/multigrid/multigrid.h"
 #include "solver/solve_cut.h"
 #include "solver/watch.h"
 

@@ -6,7 +6,7 @@
 
 #include "operator/decomposition.h"
 #include "solver/cg.h"
-#include "solver/coarse_keeper.h"
+#include "solver/coarse/keeper.h"
 #include "solver/watch.h"
 
 typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DIRECT } fem_solver;

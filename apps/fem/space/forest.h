@@ -1,6 +1,6 @@
 /*
  * forest.h - the p8est forest over the coarse mesh: one tree per hexahedron, leaves refined by mark, 2:1 balanced over faces, edges and
- * corners.  MPI must be initialised.  Where the mesh has several ranks (common/ranks.h) each of them has a run of the leaves in Morton order, and functions
+ * corners.  MPI must be initialised.  Where the mesh has several ranks (common/ranks/ranks.h) each of them has a run of the leaves in Morton order, and functions
  * are collective.
  */
 #ifndef FEM_SPACE_FOREST_H

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "common/precision.h"
+#include "common/machine/precision.h"
 
 enum { TAG = 71 };
 

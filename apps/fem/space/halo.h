@@ -4,14 +4,14 @@
  * Each rank has a halo of its own: with each neighbour a list of shared nodes, in an order that both know.  Sums over the ranks are added in the
  * order of the ranks, so that all who share a node have the same bits, whenever messages arrive.
  *
- * All functions but those that destroy are collective (common/ranks.h).
+ * All functions but those that destroy are collective (common/ranks/ranks.h).
  */
 #ifndef FEM_SPACE_HALO_H
 #define FEM_SPACE_HALO_H
 
 #include <stdint.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 /* A node under a name that all ranks know. */
 typedef struct fem_halo_key {

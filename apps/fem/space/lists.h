@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 typedef struct fem_lists {
     yoke_context *context;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/ranks.h"
+#include "common/ranks/ranks.h"
 
 typedef struct fem_runs {
     yoke_context *context; /* borrowed */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/plot.h"
-#include "common/record.h"
+#include "common/files/plot.h"
+#include "common/files/record.h"
 
 const app_column fmm_explain_columns[] = {
     {"tree", "depth or cells along each side of a uniform one, or most particles in a leaf of an adaptive one; * the chosen one"},

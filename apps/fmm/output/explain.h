@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "common/options.h"
+#include "common/console/options.h"
 #include "solve/solve.h"
 
 /* Of the table of --explain (fmm_tuned_text) and that of several frames, for the help. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "common/record.h"
+#include "common/files/record.h"
 #include "output/explain.h"
 
 static json_t *seconds_of(const fmm_result *r)

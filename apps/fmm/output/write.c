@@ -1,6 +1,6 @@
 #include "output/write.h"
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "output/vtu.h"
 #include "particles/format.h"
 #include "particles/h5md.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
+#include "common/files/file.h"
 #include "particles/h5md.h"
 
 /*

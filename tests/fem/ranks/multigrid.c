@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "fem/body.h"
-#include "solver/multigrid.h"
+#include "solver/multigrid/multigrid.h"
 #include "twins.h"
 
 /* A space with devices, a decomposition and a multigrid. */

@@ -9,7 +9,7 @@
 #include "fem/block.h"
 #include "fem/body.h"
 #include "fem/solving.h"
-#include "solver/multigrid.h"
+#include "solver/multigrid/multigrid.h"
 
 /* A block whose own mesh is the last level, however often it is refined. */
 typedef struct bench {

@@ -9,7 +9,7 @@
 #include "fem/reference_operator.h"
 #include "fem/solving.h"
 #include "fem/subdomain_settings.h"
-#include "solver/coarse.h"
+#include "solver/coarse/coarse.h"
 
 /* ------------------------------------------------------------------------------------------------ the exact solution */
 

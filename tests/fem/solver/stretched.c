@@ -8,9 +8,9 @@
 #include "fem/body.h"
 #include "fem/decomposition_settings.h"
 #include "solver/direct.h"
-#include "solver/multigrid.h"
-#include "solver/multigrid_blocks.h"
-#include "solver/multigrid_couplings.h"
+#include "solver/multigrid/blocks.h"
+#include "solver/multigrid/couplings.h"
+#include "solver/multigrid/multigrid.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -1,6 +1,6 @@
 #include "operator/kernels/batch.h"
 
-#include "common/isa.h"
+#include "common/machine/isa.h"
 
 #if defined(__x86_64__)
 extern const fem_kernels fem_kernels_v2, fem_kernels_v3, fem_kernels_v4;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "common/precision.h"
+#include "common/machine/precision.h"
 
 #define REAL double
 #include "operator/kernels/smoother_body.h"

@@ -1,6 +1,6 @@
 #include "expansion/kernels/kernels.h"
 
-#include "common/isa.h"
+#include "common/machine/isa.h"
 
 #if defined(__x86_64__)
 extern const fmm_kernels fmm_kernels_v2, fmm_kernels_v3, fmm_kernels_v4;

@@ -1,6 +1,6 @@
 #include "near/kernels/pairs.h"
 
-#include "common/isa.h"
+#include "common/machine/isa.h"
 
 #if defined(__x86_64__)
 extern const fmm_pairs_kernel fmm_pairs_v2, fmm_pairs_v3, fmm_pairs_v4;

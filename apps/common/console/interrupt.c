@@ -1,0 +1,60 @@
+#include "common/console/interrupt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Signals have no user pointer, so this one flag is shared by the process. Lock-free, hence safe in a handler and read by any thread. */
+static atomic_int caught;
+
+static void note(int number) { atomic_store(&caught, number); }
+
+yoke_status app_interrupt_catch(yoke_context *context)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be caught: %s", strerror(errno));
+    return YOKE_OK;
+}
+
+int app_interrupted(void) { return atomic_load(&caught); }
+
+void app_interrupt_note(int number)
+{
+    int nothing = 0;
+    if (number) atomic_compare_exchange_strong(&caught, &nothing, number);
+}
+
+yoke_status app_interrupt_check(yoke_context *context)
+{
+    int number = app_interrupted();
+    if (number == 0) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INTERRUPTED, "interrupted by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+}
+
+int app_exit_code(yoke_status status)
+{
+    switch (status) {
+    case YOKE_OK:
+        return 0;
+    case YOKE_ERROR_ARGUMENT:
+    case YOKE_ERROR_INPUT:
+        return 2;
+    case YOKE_ERROR_UNAVAILABLE:
+        return 3;
+    case YOKE_ERROR_INTERRUPTED:
+        return app_interrupted() != 0 ? 128 + app_interrupted() : 1;
+    case YOKE_ERROR_MEMORY:
+    case YOKE_ERROR_SYSTEM:
+    case YOKE_ERROR_NUMERIC:
+    case YOKE_ERROR_INTERNAL:
+    case YOKE_ERROR_DEVICE:
+    case YOKE_ERROR_DEVICE_MEMORY:
+        break;
+    }
+    return 1;
+}

@@ -1,0 +1,97 @@
+#include "common/files/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+struct app_file {
+    yoke_context *context; /* borrowed */
+    yoke_file *file;
+    FILE *stream; /* on a descriptor of its own */
+};
+
+yoke_status app_file_create(yoke_context *context, const char *path, app_file **file)
+{
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof(app_file), &memory);
+    if (status != YOKE_OK) return status;
+    app_file *created = memory;
+    created->context = context;
+    status = yoke_file_create(context, path, &created->file);
+    int descriptor = status == YOKE_OK ? fcntl(created->file->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    if (descriptor >= 0) created->stream = fdopen(descriptor, "w");
+    if (status == YOKE_OK && created->stream == NULL) {
+        status = yoke_fail(context, YOKE_ERROR_MEMORY, "%s cannot be written: %s", path, strerror(errno));
+        if (descriptor >= 0) close(descriptor);
+    }
+    if (status != YOKE_OK) {
+        app_file_abandon(created);
+        return status;
+    }
+    *file = created;
+    return YOKE_OK;
+}
+
+yoke_status app_file_check(yoke_context *context, const char *path)
+{
+    return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
+}
+
+FILE *app_file_stream(app_file *file) { return file->stream; }
+
+static yoke_status not_written(const app_file *file, int error)
+{
+    return yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->file->path,
+                     error != 0 ? strerror(error) : "an earlier write failed; is the disk full?");
+}
+
+yoke_status app_file_store(app_file *file)
+{
+    errno = 0;
+    if (ferror(file->stream) || fflush(file->stream) != 0) return not_written(file, errno);
+    if (fsync(fileno(file->stream)) != 0 && errno != EINVAL) return not_written(file, errno); /* EINVAL: a pipe or a device */
+    return YOKE_OK;
+}
+
+yoke_status app_file_commit(app_file *file)
+{
+    errno = 0;
+    bool written = !ferror(file->stream) && fflush(file->stream) == 0;
+    int error = errno;
+    if (fclose(file->stream) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    file->stream = NULL;
+    yoke_status status = YOKE_OK;
+    if (written) {
+        status = yoke_file_close(file->file, 1);
+        file->file = NULL;
+    } else
+        status = not_written(file, error);
+    app_file_abandon(file);
+    return status;
+}
+
+void app_file_abandon(app_file *file)
+{
+    if (file == NULL) return;
+    if (file->stream != NULL) fclose(file->stream);
+    yoke_file_close(file->file, 0);
+    yoke_release(file->context, file);
+}
+
+yoke_status app_file_write(yoke_context *context, const char *directory, const char *name, app_file_printer *print, const void *data)
+{
+    char path[PATH_MAX];
+    app_file *file;
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
+    yoke_status status = app_file_create(context, path, &file);
+    if (status != YOKE_OK) return status;
+    print(app_file_stream(file), data);
+    return app_file_commit(file);
+}

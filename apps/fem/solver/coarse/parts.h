@@ -1,0 +1,49 @@
+/*
+ * coarse/parts.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to coarse*.c.
+ */
+#ifndef FEM_SOLVER_COARSE_PARTS_H
+#define FEM_SOLVER_COARSE_PARTS_H
+
+#include "solver/coarse/coarse.h"
+
+/* The arguments of fem_coarse_create, checked, with the number of unknowns that are free. */
+typedef struct fem_coarse_matrix {
+    int32_t num_nodes;
+    int components;
+    const int64_t *row_start;
+    const int32_t *column;
+    const double *value;
+    const double *x;
+    const uint8_t *prescribed;
+    int64_t num_free;
+    /* On several ranks the rows are those of the rank's nodes, and columns are numbers over all ranks. */
+    app_ranks *ranks; /* NULL: one */
+    int64_t first_node, all_nodes;
+} fem_coarse_matrix;
+
+static inline int fem_coarse_is_free(const fem_coarse_matrix *matrix, int64_t node, int component)
+{
+    return !(matrix->prescribed[node] >> component & 1);
+}
+
+/* ------------------------------------------------------------------------------------ algebraic multigrid (coarse/amg.c) */
+
+typedef struct fem_amg fem_amg;
+
+/*
+ * BoomerAMG's levels of the matrix: all unknowns are numbered node by node, prescribed ones are rows of the identity that nothing
+ * else touches.  On several ranks collective.  Errors: MEMORY, INPUT, NUMERIC, UNAVAILABLE.
+ */
+yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matrix, fem_amg **amg);
+void fem_amg_destroy(fem_amg *amg);
+
+/*
+ * x from b, both [rows]; where number [rows] is negative, b is not read and x becomes 0.  May be the same array.  On several ranks collective, and an error is
+ * known to all.  Errors: NUMERIC.
+ */
+yoke_status fem_amg_solve(fem_amg *amg, const int32_t *number, const double *b, double *x);
+
+/* Estimated from the number of the matrix's entries: hypre does not tell. */
+int64_t fem_amg_memory_bytes(const fem_amg *amg);
+
+#endif
