@@ -579,62 +579,6 @@ static void no_failing_allocation_is_missed(void **state)
     assert_int_equal(memory.outstanding, 0);
 }
 
-/* Nodes with other speeds, two rectangles each, of about as many blocks.  beyond: what all blocks behind the first rectangle's cost besides, as where memory is full. */
-static void measure_sides(nested_model *models, int64_t count, double side_s, double beyond)
-{
-    nested_node nodes[MAX_NODES] = {{0}};
-    uint64_t state = 7;
-    for (int64_t i = 0; i < count; i++) {
-        nodes[i].devices = 1;
-        const double per_block = 1e-3 * (1 + 9 * random_part(&state)), rows[] = {20 + (double)i, 40 + (double)i}, first = rows[0] * 30;
-        models[i] = (nested_model){.count = 0};
-        for (int64_t k = 0; k < 2; k++) {
-            const double columns = k == 0 ? 30 : floor(first * 1.05 / rows[1]), blocks = rows[k] * columns;
-            const double seconds =
-                per_block * blocks + side_s * (rows[k] + columns) + beyond * fmax(0, blocks - first) * random_part(&state);
-            nested_model_add(&models[i], blocks, seconds, nested_longer(rows[k], columns), k + 1, false);
-        }
-    }
-    nested_find_sides(count, models, nodes);
-}
-
-static void what_sides_cost_is_found_where_nodes_agree(void **state)
-{
-    (void)state;
-    enum { NODES = 12 };
-    static nested_model models[NODES];
-    measure_sides(models, NODES, 2e-3, 0);
-    for (int i = 0; i < NODES; i++) {
-        assert_true(fabs(models[i].side_s / 2e-3 - 1) < 1e-9);
-        for (int64_t k = 0; k < models[i].count; k++) {
-            const nested_point *p = &models[i].points[k];
-            assert_true(fabs(p->seconds + 2e-3 * p->longer - p->measured_s) < 1e-12);
-        }
-    }
-    measure_sides(models, NODES, 0, 0);
-    assert_true(fabs(models[0].side_s) < 1e-12);
-    measure_sides(models, 3, 2e-3, 0); /* too few */
-    assert_true(models[0].side_s == 0);
-    measure_sides(models, NODES, 2e-3, 1);
-    assert_true(models[0].side_s == 0 && models[0].points[0].seconds == models[0].points[0].measured_s);
-}
-
-/* Two points behind the corner of two lines tell where it is; a jump of the seconds is no corner. */
-static void two_points_behind_a_corner_tell_where_it_is(void **state)
-{
-    (void)state;
-    const device bent = {.per_block = 1e-3, .memory = 1000, .beyond = 4e-3}, jumps = {.per_block = 1e-3, .memory = 1000, .jump = 5};
-    static const double blocks[] = {400, 1500, 2000};
-    nested_model of_bent = {.count = 0}, of_jumps = {.count = 0};
-    for (int k = 0; k < 3; k++) {
-        nested_model_add(&of_bent, blocks[k], seconds_of(&bent, blocks[k]), 0, k + 1, false);
-        nested_model_add(&of_jumps, blocks[k], seconds_of(&jumps, blocks[k]), 0, k + 1, false);
-    }
-    for (double x = 100; x <= 1500; x += 50) assert_float_equal(yoke_curve_seconds(&of_bent.curve, x), seconds_of(&bent, x), 1e-9);
-    assert_true(yoke_curve_seconds(&of_jumps.curve, 950) > seconds_of(&jumps, 950));
-    assert_true(yoke_curve_seconds(&of_jumps.curve, 1050) < seconds_of(&jumps, 1050));
-}
-
 /* Two nodes of two devices each, whose times are lines and sides: after two rounds whole columns and sides are known, and the seconds of any rectangle are exact. */
 static void whole_columns_of_devices_are_foreseen(void **state)
 {
@@ -669,9 +613,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fastest_device_gets_a_block_that_cannot_be_split),
     cmocka_unit_test(who_is_too_slow_gets_nothing),
     cmocka_unit_test(partitions_do_not_depend_on_the_order_of_nodes),
-    cmocka_unit_test(two_points_behind_a_corner_tell_where_it_is),
     cmocka_unit_test(whole_columns_of_devices_are_foreseen),
-    cmocka_unit_test(what_sides_cost_is_found_where_nodes_agree),
     cmocka_unit_test(errors_of_the_kernel_are_handed_on),
     cmocka_unit_test(seconds_that_are_none_are_refused),
     cmocka_unit_test(what_is_outside_the_contract_is_refused),
