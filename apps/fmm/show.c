@@ -100,9 +100,10 @@ static void show_energy_error(app_terminal *terminal, const fmm_solution *f)
     const double most = f->sample.energy + 2 * f->sample.energy_deviation;
     const bool is_above = f->of != FMM_ENERGY && f->predicted_energy > f->requested_error;
     if (f->sample.count && !isnan(most)) app_print(terminal, "error of the energy at most %.2g by these sums", most);
-    if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy))
-        app_print(terminal, ", predicted %.2g%s", f->predicted_energy,
-                  is_above ? ", above the request for potentials (--error-of energy keeps it below)" : "");
+    if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy)) {
+        app_print(terminal, ", predicted %.2g", f->predicted_energy);
+        if (is_above) app_print(terminal, ", above the request for %s (--error-of energy keeps it below)", fmm_quantity_names[f->of]);
+    }
     if (f->sample.count && !isnan(most)) app_print(terminal, "\n");
 }
 

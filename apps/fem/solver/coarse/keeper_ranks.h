@@ -1,5 +1,5 @@
 /*
- * coarse/keeper_ranks.h - a last level that all ranks solve together, as it was when its solver was made.  Private to coarse_keeper*.c.
+ * coarse/keeper_ranks.h - a last level that all ranks solve together, as it was when its solver was made.  Private to coarse/keeper*.c.
  *
  * A later mesh may be cut elsewhere.  Elements and nodes have the same numbers over all ranks then, so each rank compares its run of them with what the ranks
  * that have them now send; and vectors go to these runs and back.

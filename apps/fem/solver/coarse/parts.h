@@ -1,5 +1,5 @@
 /*
- * coarse/parts.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to coarse*.c.
+ * coarse/parts.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to this sub-room.
  */
 #ifndef FEM_SOLVER_COARSE_PARTS_H
 #define FEM_SOLVER_COARSE_PARTS_H
