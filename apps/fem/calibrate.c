@@ -9,7 +9,7 @@
 #include "common/calibrate/calibrate.h"
 #include "mesh/cube.h"
 #include "session.h"
-#include "space/forest.h"
+#include "space/forest/forest.h"
 
 /* Elements on which products are compared, and how many a cube has at most: making it takes some seconds a million. */
 enum { CHECKED_ELEMENTS = 512, MAX_ELEMENTS = 2 << 20 };

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "operator/subdomain_cpu.h"
+#include "operator/subdomain/cpu.h"
 
 enum { NUM_LOCKS = 256, SPINS = 64, SLOTS = 27, MOST_LANES = 16, MOST_COMPONENTS = 3 };
 

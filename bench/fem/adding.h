@@ -1,17 +1,17 @@
 /*
  * adding.h - ways in which the threads of a device add the products of their elements into one vector, in the solver itself (Lang's
- * dissertation, sect. 4.2).  They stand in a table of a subdomain of the solver (operator/subdomain.h): all is that of yoke fem but the product.
+ * dissertation, sect. 4.2).  They stand in a table of a subdomain of the solver (operator/subdomain/subdomain.h): all is that of yoke fem but the product.
  *
- * Each way takes the chunks, batches and kernels of the subdomain of yoke fem (operator/subdomain_cpu.h).  Where sums may meet, the kernel adds a
+ * Each way takes the chunks, batches and kernels of the subdomain of yoke fem (operator/subdomain/cpu.h).  Where sums may meet, the kernel adds a
  * batch into a vector of its own in the first cache, from which the values go to y.
  */
 #ifndef BENCH_FEM_ADDING_H
 #define BENCH_FEM_ADDING_H
 
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 
 typedef enum fem_bench_adding {
-    FEM_BENCH_ADD_CHUNKS,         /* yoke fem: a chunk a thread; copies of shared nodes, which their owner adds (subdomain_cpu.h) */
+    FEM_BENCH_ADD_CHUNKS,         /* yoke fem: a chunk a thread; copies of shared nodes, which their owner adds (subdomain/cpu.h) */
     FEM_BENCH_ADD_PRIVATE,        /* a whole vector a thread, summed at the end (Alg. 4.1) */
     FEM_BENCH_ADD_SWAP,           /* compare-and-swap for each number (Alg. 4.5) */
     FEM_BENCH_ADD_LOCKS,          /* 256 locks, one for each node by its number (Alg. 4.6) */

@@ -2,7 +2,7 @@
 
 #include "common/console/interrupt.h"
 #include "fem/adding.h"
-#include "operator/decomposition_private.h"
+#include "operator/decomposition/private.h"
 #include "solver/cg.h"
 
 typedef struct solve {

@@ -4,7 +4,7 @@
 #ifndef BENCH_FEM_ELEMENTS_H
 #define BENCH_FEM_ELEMENTS_H
 
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 
 typedef struct fem_bench_elements {
     yoke_context *context;

@@ -8,7 +8,7 @@
 #include "case/case.h"
 #include "common/machine/ceilings.h"
 #include "fem/adding.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 /* Those of adding.h, then: each core is a device with a subdomain (openmp:0-0,openmp:1-1,...), and the sums at their interface are exchanged. */
 enum { FEM_REDUCTIONS_SUBDOMAINS = FEM_BENCH_ADDINGS, FEM_REDUCTIONS_WAYS, FEM_REDUCTIONS_MAX_REPEATS = 100 };

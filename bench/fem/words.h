@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 /* Takes the next word of a list with commas, cut to the size; false at its end, where *list is NULL. */
 bool fem_bench_next_word(const char **list, char *word, size_t size);

@@ -15,7 +15,7 @@
 
 #include "case/case.h"
 #include "case_mesh.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 #define MOST 16
 #define LINE_BYTES 512

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/problem_checks.h"
+#include "space/problem/checks.h"
 
 #define MAX_GROUPS 20
 

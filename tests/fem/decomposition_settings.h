@@ -6,7 +6,7 @@
 #define TEST_DECOMPOSITION_SETTINGS_H
 
 #include "block.h"
-#include "operator/devices.h"
+#include "operator/decomposition/devices.h"
 
 /* A simulated GPU "sim:gpu" and a simulated CPU "sim:cpu", as members of a machine file; keys: more of the GPU's. */
 typedef struct decomposition_machine {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "case/case.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 static yoke_context *context;
 static char warning[1024];

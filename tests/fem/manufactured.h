@@ -11,7 +11,7 @@
 #ifndef TEST_MANUFACTURED_H
 #define TEST_MANUFACTURED_H
 
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 typedef struct manufactured manufactured;
 

@@ -6,7 +6,7 @@
 #define TEST_SUBDOMAIN_CUT_H
 
 #include "block.h"
-#include "operator/subdomain.h"
+#include "operator/subdomain/subdomain.h"
 #include "space/subspace.h"
 
 enum { SUBDOMAIN_CUT_MAX = 5 };

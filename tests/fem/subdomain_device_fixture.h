@@ -6,7 +6,7 @@
 #define TEST_SUBDOMAIN_DEVICE_FIXTURE_H
 
 #include "block.h"
-#include "operator/subdomain.h"
+#include "operator/subdomain/subdomain.h"
 
 extern const fem_element device_elements[3];
 extern const char *const device_element_names[3];

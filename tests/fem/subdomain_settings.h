@@ -6,7 +6,7 @@
 #define TEST_SUBDOMAIN_SETTINGS_H
 
 #include "block.h"
-#include "operator/subdomain.h"
+#include "operator/subdomain/subdomain.h"
 
 typedef struct subdomain_setting {
     fem_subdomain_options options;

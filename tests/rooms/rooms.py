@@ -29,12 +29,14 @@ def chain(*names):
     return {name: set(names[:i]) for i, name in enumerate(names)}
 
 
-# Which sub-rooms there are, in the order of dependency, and which others each may include; "" is the room's own folder.
+# Which sub-rooms a folder has, in the order of dependency, and which others each may include; "" is the folder itself.
 SUB_ROOMS = {
     "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "checkpoint", "adapt", ""),
+    "apps/fem/space": chain("problem", "exchange", "forest", ""),
+    "apps/fem/operator": chain("kernels", "", "subdomain", "decomposition"),
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
@@ -83,30 +85,39 @@ def room_of(path):
     return parts[0]
 
 
-def sub_room_of(path):
-    """The sub-room of a file; "" where it lies in the room's own folder."""
-    below = path.removeprefix(room_of(path) + "/").split("/")
+def folders_of(path):
+    """The folders with sub-rooms that the file lies in."""
+    return [folder for folder in SUB_ROOMS if path.startswith(folder + "/")]
+
+
+def sub_room_of(path, folder):
+    """The sub-room of a file in this folder; "" where it lies in the folder itself."""
+    below = path.removeprefix(folder + "/").split("/")
     return below[0] if len(below) > 1 else ""
 
 
 def unknown_sub_room(path):
     """Why the file may not lie where it lies, or None."""
-    room, sub_room = room_of(path), sub_room_of(path)
-    if room in SUB_ROOMS:
-        return None if sub_room in SUB_ROOMS[room] else f"{room} has no sub-room {sub_room or 'for files of its own folder'}: name it in rooms.py"
-    if room.startswith("src/") and sub_room:
+    room = room_of(path)
+    for folder in folders_of(path):
+        if (sub_room := sub_room_of(path, folder)) not in SUB_ROOMS[folder]:
+            return f"{folder} has no sub-room {sub_room or 'for files of its own folder'}: name it in rooms.py"
+    if room.startswith("src/") and room not in SUB_ROOMS and sub_room_of(path, room):
         return f"{room} has no sub-rooms: name them in rooms.py"
     return None
 
 
 def sub_room_include(path, name, tree):
-    """Why the file may not include "name" of its own room, or None."""
-    room, own = room_of(path), sub_room_of(path)
+    """Why the file may not include "name" of a folder with sub-rooms that both lie in, or None."""
     target = included(path, name, tree)
-    if room not in SUB_ROOMS or target is None or room_of(target) != room or sub_room_of(target) in SUB_ROOMS[room][own] | {own}:
-        return None
-    allowed = ", ".join(sorted(sub or "the room's own folder" for sub in SUB_ROOMS[room][own])) or "no other sub-room"
-    return f"{room}{own and '/' + own} may include of {room} only its own headers and {allowed}"
+    for folder in folders_of(path):
+        if target is None or not target.startswith(folder + "/"):
+            continue
+        own = sub_room_of(path, folder)
+        if sub_room_of(target, folder) not in SUB_ROOMS[folder][own] | {own}:
+            allowed = ", ".join(sorted(sub or f"{folder}'s own folder" for sub in SUB_ROOMS[folder][own])) or "no other sub-room"
+            return f"{folder}{own and '/' + own} may include of {folder} only its own headers and {allowed}"
+    return None
 
 
 def included(path, name, tree):
@@ -298,10 +309,14 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fem/own.h": ("", 0, ""),
     "apps/fem/case/case.h": ("", 0, ""),
     "apps/fem/space/space.h": ('#include "case/case.h"\n', 0, ""),
-    "apps/fem/operator/kernels/k.c": ('#include "operator/decomposition.h"\n#include "k.h"\n#include "space/space.h"\n', 0, ""),
+    "apps/fem/operator/kernels/k.c": ('#include "k.h"\n#include "space/space.h"\n', 0, ""),
     "apps/fem/operator/kernels/k.h": ("", 0, ""),
-    "apps/fem/operator/decomposition.h": ("", 0, ""),
-    "apps/fem/space/upward.c": ('#include "space/space.h"\n#include "operator/decomposition.h"\n', 2, "only its own headers and case, mesh"),
+    "apps/fem/operator/kernels/upward.c": ('#include "operator/decomposition/d.h"\n', 1, "no other sub-room"),
+    "apps/fem/operator/packed.h": ('#include "operator/kernels/k.h"\n', 0, ""),
+    "apps/fem/operator/front.c": ('#include "operator/packed.h"\n#include "operator/decomposition/d.h"\n', 2, "only its own headers and kernels"),
+    "apps/fem/operator/decomposition/d.h": ('#include "operator/packed.h"\n#include "space/space.h"\n', 0, ""),
+    "apps/fem/operator/attic/x.c": ("", 1, "apps/fem/operator has no sub-room attic"),
+    "apps/fem/space/upward.c": ('#include "space/space.h"\n#include "operator/decomposition/d.h"\n', 2, "only its own headers and case, mesh"),
     "apps/fem/space/deep.c": ('#include "operator/kernels/k.h"\n', 1, "only its own headers and case, mesh"),
     "apps/fem/case/top.c": ('#include "own.h"\n', 1, "no other sub-room"),
     "apps/fem/attic/x.c": ("", 1, "no sub-room attic"),
@@ -314,7 +329,7 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "src/model/attic/x.c": ("", 1, "no sub-rooms"),
     "src/device/device.h": ("", 0, ""),
     "src/device/cuda/cuda.h": ('#include "device/device.h"\n', 0, ""),
-    "src/device/sim/other.c": ('#include "device/cuda/cuda.h"\n', 1, "the room's own folder"),
+    "src/device/sim/other.c": ('#include "device/cuda/cuda.h"\n', 1, "src/device's own folder"),
     "src/device/front.c": ('#include "device/cuda/cuda.h"\n', 1, "no other sub-room"),
     "src/device/hip/x.c": ("", 1, "no sub-room hip"),
     "src/run/backend.c": ('#include "device/cuda/cuda.h"\n', 0, ""),
@@ -350,7 +365,7 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "tool/tool.h": ("", 0, ""),
     "tool/profile/kernel.h": ("", 0, ""),
     "tool/calibrate/right.c": ('#include "profile/kernel.h"\n#include "tool.h"\n', 0, ""),
-    "tool/plan/other.c": ('#include "profile/kernel.h"\n', 1, "only its own headers and the room's own folder"),
+    "tool/plan/other.c": ('#include "profile/kernel.h"\n', 1, "only its own headers and tool's own folder"),
     "tool/main.c": ('#include "profile/kernel.h"\n', 1, "no other sub-room"),
     "tool/reproduce/main.c": ('#include "tool.h"\n', 1, "no other sub-room"),
     "tool/attic/x.c": ("", 1, "no sub-room attic"),

@@ -8,7 +8,7 @@
 #include "adapt/keep.h"
 #include "case/case.h"
 #include "common/console/terminal.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 typedef struct fem_run {
     yoke_context *context;

@@ -4,7 +4,7 @@
 #include "adapt/carry.h"
 #include "common/console/interrupt.h"
 #include "output/warnings.h"
-#include "space/rigid_part.h"
+#include "space/rigid_sum.h"
 
 /* A signal that one rank has caught ends all of them. */
 static yoke_status check_interrupt(const fem_adaptation *a)

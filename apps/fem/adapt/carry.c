@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "space/runs.h"
+#include "space/exchange/runs.h"
 
 enum { MOST_LOCAL = 27 * 3 };
 

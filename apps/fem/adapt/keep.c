@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "space/forest_levels.h"
+#include "space/forest/levels.h"
 
 static int64_t numbers_of(const fem_space *space)
 {

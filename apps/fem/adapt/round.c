@@ -6,7 +6,7 @@
 
 #include "solver/multigrid/couplings.h"
 #include "solver/multigrid/multigrid.h"
-#include "space/forest.h"
+#include "space/forest/forest.h"
 
 /* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */
 static const double usual_growth = 1.0 / 3, most_growth = 0.5;

@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_TRIAL_H
 #define FEM_ADAPT_TRIAL_H
 
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 
 typedef struct fem_trial fem_trial;
 

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "common/files/file.h"
-#include "space/forest.h"
+#include "space/forest/forest.h"
 
 /* The head of a file, in the byte order of the machine that wrote it. */
 typedef struct head {

@@ -6,7 +6,7 @@
 #ifndef FEM_OUTPUT_PRINCIPAL_H
 #define FEM_OUTPUT_PRINCIPAL_H
 
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 /*
  * value = the eigenvalues of a symmetric tensor, in descending order, within 1e-13 of the largest one: in closed form, and where two are

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "space/problem_checks.h"
+#include "space/problem/checks.h"
 
 enum { MAX_FACES = 96, SLOTS = 27 };
 

@@ -7,7 +7,7 @@
 #ifndef FEM_SOLVER_CG_H
 #define FEM_SOLVER_CG_H
 
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 
 /* Questions that long work asks its caller; each may be NULL. */
 typedef struct fem_hooks {

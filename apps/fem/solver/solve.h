@@ -4,7 +4,7 @@
 #ifndef FEM_SOLVER_SOLVE_H
 #define FEM_SOLVER_SOLVE_H
 
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 #include "solver/cg.h"
 #include "solver/coarse/keeper.h"
 #include "solver/watch.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "space/rigid_part.h"
+#include "space/problem/rigid_part.h"
 
 /* ------------------------------------------------------------------------------------------ leaves of a condition */
 

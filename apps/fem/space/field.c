@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "space/lists.h"
+#include "space/exchange/lists.h"
 
 /* The smallest descendant of a tree that has the point. */
 static p8est_quadrant_t find_smallest(const double r[3])

@@ -10,9 +10,9 @@
  */
 #include <p8est_ghost.h>
 
+#include "space/forest/places.h"
+#include "space/forest/skeleton.h"
 #include "space/parts.h"
-#include "space/places.h"
-#include "space/skeleton.h"
 
 typedef struct numbering {
     fem_space *space;

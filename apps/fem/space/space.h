@@ -14,9 +14,9 @@
 #ifndef FEM_SPACE_SPACE_H
 #define FEM_SPACE_SPACE_H
 
-#include "space/forest.h"
-#include "space/halo.h"
-#include "space/problem.h"
+#include "space/exchange/halo.h"
+#include "space/forest/forest.h"
+#include "space/problem/problem.h"
 
 typedef struct fem_space {
     yoke_context *context;      /* borrowed */

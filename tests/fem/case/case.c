@@ -6,7 +6,7 @@
 
 #include "base/failing.h"
 #include "case/case.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 static const char minimal[] = "mesh: meshes/a.msh\n"
                               "materials:\n"

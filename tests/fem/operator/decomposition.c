@@ -1,5 +1,5 @@
 /* Decompositions: what several devices compute together is what one computes alone, wherever the elements are cut. */
-#include "operator/decomposition.h"
+#include "operator/decomposition/decomposition.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "fem/body.h"
 #include "fem/decomposition_settings.h"
 #include "fem/subdomain_settings.h"
-#include "operator/decomposition_private.h"
+#include "operator/decomposition/private.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 static const int counts[4] = {1, 2, 3, 5};

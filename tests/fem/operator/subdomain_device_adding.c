@@ -8,7 +8,7 @@
 #include "fem/subdomain_cut.h"
 #include "fem/subdomain_device_fixture.h"
 #include "fem/subdomain_settings.h"
-#include "operator/subdomain_device.h"
+#include "operator/subdomain/device.h"
 
 enum { WAYS = 3 };
 static const char *const way_names[WAYS] = {"sum", "colour", "atomic"};

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "checkpoint/file.h"
-#include "space/forest_levels.h"
+#include "space/forest/levels.h"
 
 #include "unit.h"
 

@@ -9,7 +9,7 @@
 #include "output/reaction.h"
 #include "output/stress.h"
 #include "output/vtu.h"
-#include "space/forest_levels.h"
+#include "space/forest/levels.h"
 
 #include "base/failing.h"
 #include "unit.h"

@@ -5,7 +5,7 @@
 
 #include "fem/block.h"
 #include "fem/body.h"
-#include "space/forest_levels.h"
+#include "space/forest/levels.h"
 
 static void create_refined(block *b, int turn)
 {

@@ -10,7 +10,7 @@
 #include "base/failing.h"
 #include "fem/block.h"
 #include "fem/body.h"
-#include "space/places.h"
+#include "space/forest/places.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -6,8 +6,8 @@
 #include "base/failing.h"
 #include "case/case.h"
 #include "fem/case_mesh.h"
-#include "space/problem.h"
-#include "space/problem_checks.h"
+#include "space/problem/checks.h"
+#include "space/problem/problem.h"
 
 static yoke_context *context;
 

@@ -2,7 +2,7 @@
  * batch.h - the interface between the CPU subdomain and its element kernels.
  *
  * Elements are worked on `width` at a time, one per lane of a SIMD vector.  A kernel file is compiled once per instruction set and exports
- * one table of functions; subdomain_cpu.c takes the best table that the processor can run.
+ * one table of functions; subdomain/cpu.c takes the best table that the processor can run.
  */
 #ifndef FEM_OPERATOR_KERNELS_BATCH_H
 #define FEM_OPERATOR_KERNELS_BATCH_H

@@ -9,7 +9,7 @@
 #define FEM_OPERATOR_KERNELS_DERIVATIVES_H
 
 #include "operator/kernels/batch.h"
-#include "space/problem.h"
+#include "space/problem/problem.h"
 
 enum { FEM_PACKED = 8, FEM_PACKED_TEMPERATURE = 6, FEM_MAX_SLOTS = 27, FEM_STRESS_POINTS = 8 };
 

@@ -12,7 +12,7 @@
 #include "solver/coarse/coarse.h"
 #include "solver/direct.h"
 #include "space/boundary.h"
-#include "space/runs.h"
+#include "space/exchange/runs.h"
 
 typedef struct fem_coarse_keeper fem_coarse_keeper;
 

@@ -9,7 +9,7 @@
 
 #include "solver/coarse/coarse.h"
 #include "space/boundary.h"
-#include "space/runs.h"
+#include "space/exchange/runs.h"
 
 /* What the matrix is made of; as wide as they are so that no bytes are unused. */
 typedef struct coarse_runs_element {

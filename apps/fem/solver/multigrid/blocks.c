@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "operator/kernels/smoother.h"
-#include "operator/subdomain.h"
+#include "operator/subdomain/subdomain.h"
 #include "solver/direct.h"
 #include "solver/multigrid/couplings.h"
 

@@ -7,8 +7,8 @@
 
 #include "solver/multigrid/parts.h"
 #include "solver/node_graph.h"
-#include "space/lists.h"
-#include "space/runs.h"
+#include "space/exchange/lists.h"
+#include "space/exchange/runs.h"
 
 /* An entry for a row of another rank, by nodes over all ranks. */
 typedef struct far_entry {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "solver/multigrid/couplings.h"
-#include "space/runs.h"
+#include "space/exchange/runs.h"
 
 /* A node of a part that another rank solves. */
 typedef struct registered {

@@ -8,9 +8,9 @@
 #ifndef FEM_SOLVER_MULTIGRID_REACH_H
 #define FEM_SOLVER_MULTIGRID_REACH_H
 
-#include "operator/subdomain.h"
+#include "operator/subdomain/subdomain.h"
 #include "space/boundary.h"
-#include "space/lists.h"
+#include "space/exchange/lists.h"
 
 /* What an element of another rank has of a part. */
 typedef struct multigrid_piece {

@@ -1,0 +1,31 @@
+/*
+ * rigid_part.h - the rigid motion (Poisson: the constant) in what is prescribed.
+ *
+ * It strains nothing, but in numbers it hides what does: an offset of 1000 m leaves three digits of a displacement of 1e-10 m.  So it is
+ * taken out of the prescribed values before anything is solved, and added again only where displacements are shown.  Solution, stresses,
+ * energy, estimate and reactions are those of the rest; A times a rigid motion is zero in every space.
+ */
+#ifndef FEM_SPACE_PROBLEM_RIGID_PART_H
+#define FEM_SPACE_PROBLEM_RIGID_PART_H
+
+#include "space/problem/problem.h"
+
+/*
+ * Numbers the bodies of problem->mesh: elements that are connected through vertices.  body [num_elements].  Errors: MEMORY.
+ */
+yoke_status fem_find_bodies(const fem_mesh *mesh, int32_t *body, int32_t *num_bodies);
+
+/*
+ * Sets problem->rigid, from problem->body_of and the conditions: for each body the rigid motion that fits best (least squares at the
+ * vertices, prescribed components only), where taking it out leaves at most a tenth of the largest prescribed value.  NULL where no body has one.
+ * Errors: MEMORY.
+ */
+yoke_status fem_fit_rigid_parts(fem_problem *problem);
+
+/* value [components] = the rigid motion of the body of coarse element `tree` at x; returns whether it has one. */
+int fem_rigid_value(const fem_problem *problem, int64_t tree, const double x[3], double *value);
+
+/* The prescribed value less the rigid motion, where there is one; what is only rounding becomes 0.  value [components] */
+void fem_rigid_subtract(const fem_problem *problem, int64_t tree, const double x[3], double *value);
+
+#endif
