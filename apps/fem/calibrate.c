@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/round.h"
-#include "adapt/trial.h"
+#include "adapt/distribution/round.h"
+#include "adapt/distribution/trial.h"
 #include "common/calibrate/calibrate.h"
 #include "mesh/cube.h"
 #include "session.h"

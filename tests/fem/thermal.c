@@ -7,7 +7,7 @@
 #include "body.h"
 #include "estimate/estimate.h"
 #include "model.h"
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 #include "solving.h"
 #include "space/field.h"
 #include "space/temperature.h"

@@ -37,6 +37,8 @@ SUB_ROOMS = {
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "checkpoint", "adapt", ""),
     "apps/fem/space": chain("problem", "exchange", "forest", ""),
     "apps/fem/operator": chain("kernels", "", "subdomain", "decomposition"),
+    "apps/fem/output": chain("quantities", ""),
+    "apps/fem/adapt": chain("distribution", ""),
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),

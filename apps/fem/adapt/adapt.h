@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_ADAPT_H
 #define FEM_ADAPT_ADAPT_H
 
-#include "adapt/distribution.h"
+#include "adapt/distribution/distribution.h"
 #include "adapt/keep.h"
 #include "case/case.h"
 #include "common/console/terminal.h"

@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_RESUME_H
 #define FEM_ADAPT_RESUME_H
 
-#include "adapt/distribution.h"
+#include "adapt/distribution/distribution.h"
 #include "checkpoint/checkpoints.h"
 #include "output/record.h"
 #include "output/summary.h"

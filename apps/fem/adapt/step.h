@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_STEP_H
 #define FEM_ADAPT_STEP_H
 
-#include "adapt/distribution.h"
+#include "adapt/distribution/distribution.h"
 #include "case/case.h"
 #include "estimate/estimate.h"
 #include "output/record.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "output/reaction.h"
-#include "output/singularity.h"
+#include "output/quantities/reaction.h"
+#include "output/quantities/singularity.h"
 
 static void find_box(const fem_space *space, fem_inspection *inspection)
 {

@@ -9,10 +9,10 @@
 #include <jansson.h>
 
 #include "case/case.h"
-#include "output/extremes.h"
-#include "output/probe.h"
 #include "output/profile.h"
-#include "output/reaction.h"
+#include "output/quantities/extremes.h"
+#include "output/quantities/probe.h"
+#include "output/quantities/reaction.h"
 
 /* What one part did in a step. */
 typedef struct fem_part_record {

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
+#include "output/quantities/singularity.h"
 #include "output/record.h"
-#include "output/singularity.h"
 
 typedef struct fem_summary fem_summary;
 

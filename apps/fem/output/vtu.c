@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/principal.h"
+#include "output/quantities/principal.h"
 #include "space/temperature.h"
 
 #define SLOTS 27

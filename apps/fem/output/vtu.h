@@ -16,7 +16,7 @@
 
 #include "case/case.h"
 #include "common/files/file.h"
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 typedef struct fem_vtu {
     const fem_space *space;

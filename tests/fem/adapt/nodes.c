@@ -1,5 +1,5 @@
 /* Elements of ranks on simulated nodes whose times are known functions: what a run of several steps decides, and what it costs. */
-#include "adapt/nodes.h"
+#include "adapt/distribution/nodes.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "fem/reference_estimate.h"
 #include "mesh/shape.h"
 #include "operator/packed.h"
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -1,4 +1,4 @@
-#include "output/probe.h"
+#include "output/quantities/probe.h"
 
 #include <math.h>
 

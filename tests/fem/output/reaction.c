@@ -1,4 +1,4 @@
-#include "output/reaction.h"
+#include "output/quantities/reaction.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
 
 #include "checkpoint/file.h"
 #include "estimate/estimate.h"
-#include "output/extremes.h"
-#include "output/reaction.h"
-#include "output/stress.h"
+#include "output/quantities/extremes.h"
+#include "output/quantities/reaction.h"
+#include "output/quantities/stress.h"
 #include "output/vtu.h"
 #include "space/forest/levels.h"
 

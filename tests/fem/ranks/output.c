@@ -1,10 +1,10 @@
 /* What is told of a solution on several ranks: stress, extremes, probes, forces and peaks of one rank alone. */
 #include <math.h>
 
-#include "output/extremes.h"
-#include "output/probe.h"
-#include "output/reaction.h"
-#include "output/singularity.h"
+#include "output/quantities/extremes.h"
+#include "output/quantities/probe.h"
+#include "output/quantities/reaction.h"
+#include "output/quantities/singularity.h"
 
 #include "unit.h"
 

@@ -7,7 +7,7 @@
 #include "fem/block.h"
 #include "fem/body.h"
 #include "fem/model.h"
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -1,9 +1,9 @@
-/* distribution_ranks.c - what a step's record has of all ranks, and how many elements each rank is to get next. */
+/* ranks.c - what a step's record has of all ranks, and how many elements each rank is to get next. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
+#include "adapt/distribution/private.h"
 
 /* A part on its way to the other ranks. */
 typedef struct part_message {

@@ -1,4 +1,4 @@
-#include "adapt/trial.h"
+#include "adapt/distribution/trial.h"
 
 #include <math.h>
 

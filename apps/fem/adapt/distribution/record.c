@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
+#include "adapt/distribution/private.h"
 
 const char *fem_objective_text(yoke_objective objective)
 {

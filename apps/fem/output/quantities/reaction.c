@@ -1,4 +1,4 @@
-#include "output/reaction.h"
+#include "output/quantities/reaction.h"
 
 /* Adds component c of the force at a node to a resultant. */
 static void add_force(const fem_space *space, int32_t node, int c, double value, double force_n[3], double moment_nm[3])

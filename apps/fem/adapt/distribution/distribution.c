@@ -1,11 +1,11 @@
-#include "adapt/distribution.h"
+#include "adapt/distribution/distribution.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
-#include "adapt/trial.h"
+#include "adapt/distribution/private.h"
+#include "adapt/distribution/trial.h"
 #include "solver/multigrid/multigrid.h"
 
 /* Devices are tried alone again on meshes that are so much larger, up to so many elements; from there on solves tell more, and trials take too long. */

@@ -5,8 +5,8 @@
  * (N; Poisson: the flow into the body).  Rigid motions lie in every space, so reactions and loads sum to zero, forces and moments, up to
  * the solver's residual.
  */
-#ifndef FEM_OUTPUT_REACTION_H
-#define FEM_OUTPUT_REACTION_H
+#ifndef FEM_OUTPUT_QUANTITIES_REACTION_H
+#define FEM_OUTPUT_QUANTITIES_REACTION_H
 
 #include "space/boundary.h"
 

@@ -3,8 +3,8 @@
  *
  * Tensors are xx, yy, zz, yz, xz, xy.
  */
-#ifndef FEM_OUTPUT_PRINCIPAL_H
-#define FEM_OUTPUT_PRINCIPAL_H
+#ifndef FEM_OUTPUT_QUANTITIES_PRINCIPAL_H
+#define FEM_OUTPUT_QUANTITIES_PRINCIPAL_H
 
 #include "space/problem/problem.h"
 

@@ -6,10 +6,10 @@
  * nodal stress is then ~ h^-a: each halving multiplies it by the same factor 2^a.  Where the stress is bounded the increments fall by at
  * least half with each halving.  That tells the two apart; the place alone does not, since there the stress is often bounded.
  */
-#ifndef FEM_OUTPUT_SINGULARITY_H
-#define FEM_OUTPUT_SINGULARITY_H
+#ifndef FEM_OUTPUT_QUANTITIES_SINGULARITY_H
+#define FEM_OUTPUT_QUANTITIES_SINGULARITY_H
 
-#include "output/extremes.h"
+#include "output/quantities/extremes.h"
 #include "space/boundary.h"
 
 /* What is special about a place of the body's surface. */

@@ -1,4 +1,4 @@
-#include "output/singularity.h"
+#include "output/quantities/singularity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
+#include "adapt/distribution/private.h"
 
 /* A row on its way to the other ranks. */
 typedef struct row_message {

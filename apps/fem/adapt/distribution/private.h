@@ -1,11 +1,11 @@
 /*
- * distribution_private.h - what a distribution holds; distribution.c decides, distribution_record.c tells.
+ * private.h - what a distribution holds; distribution.c decides, record.c tells.
  */
 #ifndef FEM_ADAPT_DISTRIBUTION_PRIVATE_H
 #define FEM_ADAPT_DISTRIBUTION_PRIVATE_H
 
-#include "adapt/distribution.h"
-#include "adapt/nodes.h"
+#include "adapt/distribution/distribution.h"
+#include "adapt/distribution/nodes.h"
 #include "common/ranks/joint.h"
 
 enum { FEM_MAX_WEIGHED = 32 };

@@ -1,10 +1,10 @@
-#include "output/extremes.h"
+#include "output/quantities/extremes.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
-#include "output/principal.h"
+#include "output/quantities/principal.h"
 
 /* Of each extreme the value so far, its sign turned where the smallest is sought, and the node or point. */
 typedef struct candidates {

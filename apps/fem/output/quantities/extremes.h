@@ -1,10 +1,10 @@
 /*
  * extremes.h - the largest and smallest values of a solution at its nodes, and where they are.
  */
-#ifndef FEM_OUTPUT_EXTREMES_H
-#define FEM_OUTPUT_EXTREMES_H
+#ifndef FEM_OUTPUT_QUANTITIES_EXTREMES_H
+#define FEM_OUTPUT_QUANTITIES_EXTREMES_H
 
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 typedef enum fem_extreme_kind {
     FEM_EXTREME_DISPLACEMENT, /* largest length of a displacement */

@@ -1,8 +1,8 @@
-/* distribution_keep.c - what a run has learned of its devices and ranks, in checkpoints and out of them. */
+/* keep.c - what a run has learned of its devices and ranks, in checkpoints and out of them. */
 #include <math.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
+#include "adapt/distribution/private.h"
 #include "common/files/record.h"
 
 /* Of one rank's devices: its own in the run before, then others of the same machine's, as many as the library looks at. */

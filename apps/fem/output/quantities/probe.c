@@ -1,10 +1,10 @@
-#include "output/probe.h"
+#include "output/quantities/probe.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "output/principal.h"
+#include "output/quantities/principal.h"
 
 #define SLOTS 27
 #define INSIDE 1e-9    /* of an element's size: nearer than this is inside the element */

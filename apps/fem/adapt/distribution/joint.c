@@ -1,8 +1,8 @@
-/* distribution_joint.c - where ranks plan together (joint.h): what goes into that plan, and what follows from it on this rank. */
+/* joint.c - where ranks plan together (joint.h): what goes into that plan, and what follows from it on this rank. */
 #include <math.h>
 #include <string.h>
 
-#include "adapt/distribution_private.h"
+#include "adapt/distribution/private.h"
 
 static int is_first(const fem_distribution *d) { return app_ranks_number(d->options.ranks) == 0; }
 

@@ -1,4 +1,4 @@
-#include "adapt/nodes.h"
+#include "adapt/distribution/nodes.h"
 
 #include <math.h>
 #include <stdbool.h>

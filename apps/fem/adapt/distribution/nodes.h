@@ -2,8 +2,8 @@
  * nodes.h - how many elements of the next mesh each rank gets, by functions that tell how long a rank takes for so many: INPA of the library
  * (yoke_plan_nested) on a line of elements.  Pure arithmetic; docs/methods/decomposition.md has the rules.
  */
-#ifndef FEM_ADAPT_NODES_H
-#define FEM_ADAPT_NODES_H
+#ifndef FEM_ADAPT_DISTRIBUTION_NODES_H
+#define FEM_ADAPT_DISTRIBUTION_NODES_H
 
 #include "yoke/yoke.h"
 

@@ -12,8 +12,8 @@
  *
  * On several ranks each has the points of its own elements, averaged over those of all ranks.
  */
-#ifndef FEM_OUTPUT_STRESS_H
-#define FEM_OUTPUT_STRESS_H
+#ifndef FEM_OUTPUT_QUANTITIES_STRESS_H
+#define FEM_OUTPUT_QUANTITIES_STRESS_H
 
 #include "space/space.h"
 

@@ -4,8 +4,8 @@
  * Phase 0 are the products with the operator of the mesh, the others those of the multigrid's coarser levels but the last one, which has none.  Products
  * within a phase are calls, elements are units.
  */
-#ifndef FEM_ADAPT_ROUND_H
-#define FEM_ADAPT_ROUND_H
+#ifndef FEM_ADAPT_DISTRIBUTION_ROUND_H
+#define FEM_ADAPT_DISTRIBUTION_ROUND_H
 
 #include "solver/solve.h"
 

@@ -1,4 +1,4 @@
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,10 +1,10 @@
 /*
  * probe.h - the solution at given points of the undeformed body.
  */
-#ifndef FEM_OUTPUT_PROBE_H
-#define FEM_OUTPUT_PROBE_H
+#ifndef FEM_OUTPUT_QUANTITIES_PROBE_H
+#define FEM_OUTPUT_QUANTITIES_PROBE_H
 
-#include "output/stress.h"
+#include "output/quantities/stress.h"
 
 /* Finds points in the leaves of a space. */
 typedef struct fem_locator fem_locator;

@@ -1,8 +1,8 @@
 /*
  * trial.h - products by one device alone, for its speed and its power: the trial function of yoke_run_calibrate (yoke/run.h).
  */
-#ifndef FEM_ADAPT_TRIAL_H
-#define FEM_ADAPT_TRIAL_H
+#ifndef FEM_ADAPT_DISTRIBUTION_TRIAL_H
+#define FEM_ADAPT_DISTRIBUTION_TRIAL_H
 
 #include "operator/decomposition/decomposition.h"
 

@@ -1,4 +1,4 @@
-#include "adapt/round.h"
+#include "adapt/distribution/round.h"
 
 #include <math.h>
 #include <stdio.h>

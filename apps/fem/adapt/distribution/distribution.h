@@ -2,12 +2,12 @@
  * distribution.h - which device works on how many elements, from step to step of the refinement: a run of the library (yoke/run.h) with a round for each
  * solve.
  */
-#ifndef FEM_ADAPT_DISTRIBUTION_H
-#define FEM_ADAPT_DISTRIBUTION_H
+#ifndef FEM_ADAPT_DISTRIBUTION_DISTRIBUTION_H
+#define FEM_ADAPT_DISTRIBUTION_DISTRIBUTION_H
 
 #include <jansson.h>
 
-#include "adapt/round.h"
+#include "adapt/distribution/round.h"
 #include "output/record.h"
 
 typedef struct fem_distribution_options {

@@ -1,4 +1,4 @@
-#include "output/principal.h"
+#include "output/quantities/principal.h"
 
 #include <math.h>
 
