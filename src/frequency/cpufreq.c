@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "frequency/frequency.h"
-#include "meter/sysfs.h"
+#include "meter/kernel/sysfs.h"
 
 static const char cpus[] = "/sys/devices/system/cpu";
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "meter/nvml.h"
+#include "meter/vendor/nvml.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */
 

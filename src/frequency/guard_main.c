@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "frequency/frequency.h"
-#include "meter/nvml.h"
+#include "meter/vendor/nvml.h"
 
 enum { LOCK_DESCRIPTOR = 3, RECEIVE_BYTES = 4096, LINE_BYTES = FREQUENCY_PATH_BYTES + FREQUENCY_WORD_BYTES, POLL_MS = 100 };
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "frequency/frequency.h"
-#include "meter/nvml.h"
+#include "meter/vendor/nvml.h"
 
 /*
  * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum), which the driver takes from Volta on, from root only, and keeps until they are reset or it is

@@ -1,8 +1,9 @@
 /*
  * meter.h - what the files of this room share: where things are read, what a domain is, and what a kind of meter provides.
  *
- *     powercap.c perf.c nvml.c amdsmi.c hwmon.c declared.c replay.c    one kind each: finds its domains and reads them
- *     sysfs.c     directories and numbers, for the kinds that are files
+ *     kernel/     kinds that are files and events of the kernel (powercap.c perf.c hwmon.c), on directories and numbers (sysfs.c)
+ *     vendor/     kinds that are libraries of vendors (nvml.c amdsmi.c), opened by library.c
+ *     declared.c replay.c    kinds that are told or recorded; each kind finds its domains and reads them
  *     track.c     counters and readings of power to joules: wraps, faults, uncertainty; arithmetic only
  *     set.c       selection, the tree, what is counted, opening
  *     watch.c     the thread that reads often enough

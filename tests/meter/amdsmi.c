@@ -1,5 +1,5 @@
 /* Energy of AMD GPUs, on stand-ins of libamd_smi and librocm_smi64 (stub/amd.h). */
-#include "meter/amdsmi.h"
+#include "meter/vendor/amdsmi.h"
 
 #include <math.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* Energy of NVIDIA GPUs, on a stand-in of libnvidia-ml (stub/nvml.c). */
-#include "meter/nvml.h"
+#include "meter/vendor/nvml.h"
 
 #include <math.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /*
- * Is what src/meter/nvml_api.h declares what NVIDIA's own header says?  Compiled where that is found, and never run: a difference is an error or
+ * Is what src/meter/vendor/nvml_api.h declares what NVIDIA's own header says?  Compiled where that is found, and never run: a difference is an error or
  * a warning, which is an error here.
  */
 #include <nvml.h>
 
-#include "meter/nvml_api.h"
+#include "meter/vendor/nvml_api.h"
 
 #define COMPARE_VALUE(name, value) _Static_assert((name) == (value), #name);
 YOKE_NVML_VALUES(COMPARE_VALUE)

@@ -31,6 +31,7 @@ def chain(*names):
 
 # Which sub-rooms a folder has, in the order of dependency, and which others each may include; "" is the folder itself.
 SUB_ROOMS = {
+    "src/meter": {"": set(), "kernel": {""}, "vendor": {""}},
     "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "meter/amdsmi_api.h"
+#include "meter/vendor/amdsmi_api.h"
 #include "settings.h"
 
 static inline uint64_t stub_amd_energy(int n)

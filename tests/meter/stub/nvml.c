@@ -15,7 +15,7 @@
  * Kept: locked_least.N, locked_most.N (MHz), limit_mw.N.
  * With STUB_OLD: as of a driver of 2017, which has neither energy, nor fields, nor MIG.
  */
-#include "meter/nvml_api.h"
+#include "meter/vendor/nvml_api.h"
 
 #include <stdio.h>
 #include <string.h>

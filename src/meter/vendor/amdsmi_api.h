@@ -8,8 +8,8 @@
  *
  * The lists are X(required, result, name, parameters).
  */
-#ifndef YOKE_METER_AMDSMI_API_H
-#define YOKE_METER_AMDSMI_API_H
+#ifndef YOKE_METER_VENDOR_AMDSMI_API_H
+#define YOKE_METER_VENDOR_AMDSMI_API_H
 
 #include <stdint.h>
 

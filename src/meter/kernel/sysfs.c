@@ -1,4 +1,4 @@
-#include "meter/sysfs.h"
+#include "meter/kernel/sysfs.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meter/amdsmi.h"
-#include "meter/library.h"
+#include "meter/vendor/amdsmi.h"
+#include "meter/vendor/library.h"
 
 static const char *const smi_paths[] = {
     "libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so", NULL};

@@ -1,8 +1,8 @@
 /*
  * library.h - a vendor's library: found when asked for, called through a table of pointers, and otherwise a reason.
  */
-#ifndef YOKE_METER_LIBRARY_H
-#define YOKE_METER_LIBRARY_H
+#ifndef YOKE_METER_VENDOR_LIBRARY_H
+#define YOKE_METER_VENDOR_LIBRARY_H
 
 #include "base/symbols.h"
 #include "meter/meter.h"

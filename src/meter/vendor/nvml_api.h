@@ -7,8 +7,8 @@
  *
  * The lists of functions are X(required, result, name, parameters).
  */
-#ifndef YOKE_METER_NVML_API_H
-#define YOKE_METER_NVML_API_H
+#ifndef YOKE_METER_VENDOR_NVML_API_H
+#define YOKE_METER_VENDOR_NVML_API_H
 
 #include <stddef.h>
 

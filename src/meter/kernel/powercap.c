@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "meter/kernel/sysfs.h"
 #include "meter/meter.h"
-#include "meter/sysfs.h"
 
 static const char class_directory[] = "/sys/class/powercap";
 static const double counts_of_32_bits = 4294967295.0;

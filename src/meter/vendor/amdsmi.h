@@ -1,13 +1,13 @@
 /*
  * amdsmi.h - AMD's two libraries for management behind one face: what the meters of AMD GPUs call.
  */
-#ifndef YOKE_METER_AMDSMI_H
-#define YOKE_METER_AMDSMI_H
+#ifndef YOKE_METER_VENDOR_AMDSMI_H
+#define YOKE_METER_VENDOR_AMDSMI_H
 
 #include <stddef.h>
 
-#include "meter/amdsmi_api.h"
 #include "meter/meter.h"
+#include "meter/vendor/amdsmi_api.h"
 
 enum { YOKE_AMD_MAX_GPUS = 128 };
 

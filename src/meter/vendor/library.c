@@ -1,4 +1,4 @@
-#include "meter/library.h"
+#include "meter/vendor/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,8 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "meter/kernel/sysfs.h"
 #include "meter/meter.h"
-#include "meter/sysfs.h"
 
 static const char pmu_directory[] = "/sys/bus/event_source/devices";
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "meter/kernel/sysfs.h"
 #include "meter/meter.h"
-#include "meter/sysfs.h"
 
 static const char class_directory[] = "/sys/class/hwmon";
 static const uint64_t intel_range = 262144000000U, most_uw = 1000000000000U; /* no sensor means more than a megawatt */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "meter/nvml.h"
+#include "meter/vendor/nvml.h"
 
 /*
  * Energy of NVIDIA GPUs: the counter of millijoules where the card has one (Volta and newer), else readings of power.

@@ -1,11 +1,11 @@
 /*
  * nvml.h - NVML opened for a site: what meters (nvml.c) and frequencies (frequency/nvml.c) of NVIDIA GPUs call.
  */
-#ifndef YOKE_METER_NVML_H
-#define YOKE_METER_NVML_H
+#ifndef YOKE_METER_VENDOR_NVML_H
+#define YOKE_METER_VENDOR_NVML_H
 
 #include "meter/meter.h"
-#include "meter/nvml_api.h"
+#include "meter/vendor/nvml_api.h"
 
 /*
  * NVML loaded and initialised.  NVML counts initialisations, so meters and frequencies may each load it; its functions may be called from several

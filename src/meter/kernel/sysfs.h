@@ -1,8 +1,8 @@
 /*
  * sysfs.h - what the kinds of meters that are files share: directories, and what /proc/cpuinfo says.
  */
-#ifndef YOKE_METER_SYSFS_H
-#define YOKE_METER_SYSFS_H
+#ifndef YOKE_METER_KERNEL_SYSFS_H
+#define YOKE_METER_KERNEL_SYSFS_H
 
 #include "meter/meter.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "meter/amdsmi.h"
+#include "meter/vendor/amdsmi.h"
 
 /*
  * Energy of AMD GPUs: the accumulator of the card's firmware, else readings of the socket's power.  Cards are matched by PCI address: the

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meter/library.h"
-#include "meter/nvml.h"
+#include "meter/vendor/library.h"
+#include "meter/vendor/nvml.h"
 
 static const char *const paths[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL};
 
