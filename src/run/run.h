@@ -20,7 +20,7 @@
 
 #include "balance/model.h"
 #include "base/core_time.h"
-#include "model/store.h"
+#include "model/store/store.h"
 #include "run/machine/match.h"
 #include "yoke/yoke.h"
 

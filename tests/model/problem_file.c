@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/problem_file.h"
+#include "model/problem/file.h"
 #include "problem_text.h"
 
 static void what_is_in_the_file_is_in_the_problem(void **state)

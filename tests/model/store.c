@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/store.h"
+#include "model/store/store.h"
 #include "model/store_fixture.h"
 
 #define MACHINE "a machine of these tests"

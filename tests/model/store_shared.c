@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/store.h"
+#include "model/store/store.h"
 #include "model/store_fixture.h"
 
 static yoke_store *open_store(fixture *f)

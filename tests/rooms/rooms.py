@@ -33,6 +33,7 @@ def chain(*names):
 SUB_ROOMS = {
     "src/meter": {"": set(), "kernel": {""}, "vendor": {""}},
     "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
+    "src/model": {"": set(), "store": {""}, "problem": set()},
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "checkpoint", "adapt", ""),
@@ -329,7 +330,8 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "src/model/three.h": ('\n#include "model/one.h"\n', 2, "circle"),
     "src/model/two.h": ('#include "three.h"\n', 0, ""),
     "src/model/itself.h": ('#include "itself.h"\n', 1, "circle"),
-    "src/model/attic/x.c": ("", 1, "no sub-rooms"),
+    "src/model/attic/x.c": ("", 1, "src/model has no sub-room attic"),
+    "src/balance/attic/x.c": ("", 1, "src/balance has no sub-rooms"),
     "src/device/device.h": ("", 0, ""),
     "src/device/cuda/cuda.h": ('#include "device/device.h"\n', 0, ""),
     "src/device/sim/other.c": ('#include "device/cuda/cuda.h"\n', 1, "src/device's own folder"),

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/failing.h"
-#include "model/store.h"
+#include "model/store/store.h"
 #include "run/run.h"
 #include "unit.h"
 #include "worker.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/problem_file.h"
+#include "model/problem/file.h"
 #include "run/run.h"
 
 int run_nearest_level(const run_device *d, double hz)

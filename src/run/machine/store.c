@@ -1,4 +1,4 @@
-#include "model/store.h"
+#include "model/store/store.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Model files (docs/reference/model-file.md): what a plan is made for. */
-#include "model/problem_file.h"
+#include "model/problem/file.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
-#include "model/problem_file.h"
+#include "model/problem/file.h"
 #include "yoke/yoke.h"
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }

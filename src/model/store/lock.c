@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/store.h"
+#include "model/store/store.h"
 
 static const char suffix[] = ".lock";
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/json_keys.h"
-#include "model/store.h"
+#include "model/store/store.h"
 
 /* ----------------------------------------------------------------------------------------------- entries */
 

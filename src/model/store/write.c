@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/store.h"
+#include "model/store/store.h"
 
 /* ---------------------------------------------------------------------------------------------- the text */
 

@@ -1,5 +1,5 @@
 /*
- * problem_file.h - model files: what is shared by their reading (problem_file.c: the file and its devices, problem_level.c: levels, points and laws).
+ * file.h - model files: what is shared by their reading (file.c: the file and its devices, level.c: levels, points and laws).
  */
 #ifndef YOKE_MODEL_PROBLEM_FILE_H
 #define YOKE_MODEL_PROBLEM_FILE_H
@@ -34,7 +34,7 @@ yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, con
 /* Points of a level or a phase, allocated.  What was allocated when it fails is in *points. */
 yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, const double **points, int64_t *num_points);
 
-/* problem_round.c: a value that problem_read_round reads, once devices are known. */
+/* round.c: a value that problem_read_round reads, once devices are known. */
 yoke_status problem_read_later(yoke_json_reader *reader, const json_t *value, void *member);
 /* The round of a whole document (where it has one), and the phases of all levels. */
 yoke_status problem_read_round(yoke_json_reader *reader, const json_t *document, yoke_plan_problem *problem);

@@ -1,8 +1,8 @@
 /*
  * store.h - the store that keeps what a run learns: text of a file, entries in memory.  src/run/machine/store.c knows which file and which machine.
  */
-#ifndef YOKE_MODEL_STORE_H
-#define YOKE_MODEL_STORE_H
+#ifndef YOKE_MODEL_STORE_STORE_H
+#define YOKE_MODEL_STORE_STORE_H
 
 #include "yoke/yoke.h"
 

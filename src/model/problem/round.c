@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "model/problem_file.h"
+#include "model/problem/file.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
