@@ -60,15 +60,6 @@ static void list_bytes(const fem_bench_elements *elements, int64_t bytes[MEMORIE
     bytes[ELEMENT_U] = bytes[ELEMENT_Y] = count * elements->components * value;
 }
 
-double fem_bench_device_bytes(const fem_bench_elements *elements)
-{
-    int64_t bytes[MEMORIES];
-    double sum = 0;
-    list_bytes(elements, bytes);
-    for (int i = 0; i < MEMORIES; i++) sum += (double)bytes[i];
-    return sum;
-}
-
 /* In pieces: drivers keep a copy of what is on its way. */
 static yoke_status write_whole(fem_bench_device *bench, memory to, int64_t bytes, const void *from)
 {

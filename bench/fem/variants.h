@@ -22,8 +22,6 @@ typedef struct fem_bench_device fem_bench_device; /* the elements on a device */
  */
 yoke_status fem_bench_device_create(const fem_device *device, const fem_bench_elements *elements, fem_bench_device **out);
 void fem_bench_device_destroy(fem_bench_device *bench); /* NULL allowed */
-/* Bytes on the device that this takes. */
-double fem_bench_device_bytes(const fem_bench_elements *elements);
 
 /* u [num_nodes][components] to the device, y from there; both wait. */
 yoke_status fem_bench_device_write(fem_bench_device *bench, const double *u);

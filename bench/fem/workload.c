@@ -157,12 +157,6 @@ yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_option
     return finish(status, made, model);
 }
 
-yoke_status fem_bench_cube(yoke_context *context, int64_t elements, fem_element element, int components, fem_bench_model **model)
-{
-    const fem_bench_cube_options options = {.elements = elements, .element = element, .components = components};
-    return fem_bench_cube_of(context, &options, model);
-}
-
 /* Marks leaves in Morton order: each adds seven, and the balance between sizes some more. */
 static yoke_status refine_first(fem_bench_model *model, int64_t elements)
 {

@@ -36,15 +36,13 @@ typedef struct fem_bench_cube_options {
     int loaded; /* nonzero: clamped at x = 0, a traction (0, 0, -1e-3) at x = 1; not for curved ones, whose faces move */
 } fem_bench_cube_options;
 
-/*
- * The unit cube, curved so that no two elements are alike, in trees[0] x trees[1] x trees[2] hexahedra of order 2 that are refined `level` times:
- * as few trees as come within 2 % of the number of elements asked for; 3 components: nu = 0.3.
- * Errors: ARGUMENT (no elements, more than 2^31 - 1), MEMORY.
- */
-yoke_status fem_bench_cube(yoke_context *context, int64_t elements, fem_element element, int components, fem_bench_model **model);
+/* As few trees as come, refined `level` times, within 2 % of the number of elements asked for. */
 void fem_bench_cube_size(int64_t elements, int trees[3], int *level);
 
-/* The cube of another kind; a deformed one has at least 4 trees along each axis.  Errors: ARGUMENT (also: curved and loaded), MEMORY. */
+/*
+ * The unit cube in hexahedra of order 2; 3 components: nu = 0.3.  A deformed one has at least 4 trees along each axis.
+ * Errors: ARGUMENT (no elements, more than 2^31 - 1; curved and loaded), MEMORY.
+ */
 yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_options *options, fem_bench_model **model);
 
 /*

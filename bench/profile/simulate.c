@@ -14,7 +14,8 @@ static double draw(uint64_t seed, uint64_t purpose)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-yoke_status profile_case_options(yoke_context *context, const profile_case *simulation, uint64_t seed, app_simulated_options *options)
+/* The options of a trial: the case, with delay, gain and bias drawn by the seed (gain within 5 %, bias within 5 W). */
+static yoke_status options_of(yoke_context *context, const profile_case *simulation, uint64_t seed, app_simulated_options *options)
 {
     yoke_status status = app_simulated_preset(context, simulation->sensor, options);
     if (status) return status;
@@ -114,6 +115,6 @@ yoke_status profile_simulate(yoke_context *context, const profile_case *simulati
     app_simulated_options options;
     /* Identification counts: five minutes together. */
     const yoke_profile_options wanted = {.max_s = 200, .points = simulation->energy_only ? -1 : 0};
-    yoke_status status = profile_case_options(context, simulation, seed, &options);
+    yoke_status status = options_of(context, simulation, seed, &options);
     return status ? status : profile_simulate_options(context, &options, &wanted, trial);
 }

@@ -27,8 +27,6 @@ typedef struct profile_trial {
     char text[256];       /* of a failure */
 } profile_trial;
 
-/* The options of a trial: the case, with delay, gain and bias drawn by the seed (gain within 5 %, bias within 5 W). */
-yoke_status profile_case_options(yoke_context *context, const profile_case *simulation, uint64_t seed, app_simulated_options *options);
 /* Identifies the sensor and profiles; a failure of either is in the trial.  Errors: MEMORY, INPUT. */
 yoke_status profile_simulate(yoke_context *context, const profile_case *simulation, uint64_t seed, profile_trial *trial);
 /* Identifies the sensor with a kernel of constant power, as that wants it; *seconds: of virtual device time.  Errors: those of identification. */

@@ -7,7 +7,8 @@
 #include "common/files/plot.h"
 #include "common/files/record.h"
 
-void reduction_label(const reduction_row *row, char label[32])
+/* "locks 16", "cas". */
+static void write_label(const reduction_row *row, char label[32])
 {
     if (row->num_locks > 0)
         snprintf(label, 32, "%s %lld", reduction_name(row->kind), (long long)row->num_locks);
@@ -28,7 +29,7 @@ void reduction_print_head(app_terminal *terminal, bool product)
 void reduction_print_row(app_terminal *terminal, const reduction_row *row)
 {
     char label[32], range[24], triad[16] = "-";
-    reduction_label(row, label);
+    write_label(row, label);
     snprintf(range, sizeof range, "+%.0f +%.0f %%", 100 * (row->seconds / row->min_s - 1), 100 * (row->max_s / row->min_s - 1));
     if (!isnan(row->triad)) snprintf(triad, sizeof triad, "%.2f", row->triad);
     app_print(terminal, "%-15s %7d %10.3f %10s %9.3f %8.2f %7s %8.2f  ", label, row->threads, 1e3 * row->min_s, range,

@@ -45,9 +45,6 @@ typedef struct reduction_results {
     synthetic_row synthetic[MAX_ROWS];
 } reduction_results;
 
-/* "locks 16", "cas". */
-void reduction_label(const reduction_row *row, char label[32]);
-
 void reduction_print_head(app_terminal *terminal, bool product);
 void reduction_print_row(app_terminal *terminal, const reduction_row *row);
 void reduction_print_synthetic(app_terminal *terminal, const reduction_results *results);

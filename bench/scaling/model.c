@@ -52,7 +52,8 @@ int scaling_iteration(const scaling_machine *machine, const scaling_levels *leve
 
 double scaling_intervals(int level) { return level == 0 ? 2 : 1; }
 
-int scaling_rounds(int64_t ranks)
+/* Rounds of messages until all ranks know of each other: the logarithm of their number, rounded up. */
+static int rounds_of(int64_t ranks)
 {
     int rounds = 0;
     while (((int64_t)1 << rounds) < ranks) rounds++;
@@ -114,7 +115,7 @@ typedef struct formula {
 static double allgather_s(const formula *f, double bytes)
 {
     const double others = (double)(f->ranks - 1);
-    return scaling_rounds(f->ranks) * (f->network->latency_s + 2 * f->network->overhead_s) +
+    return rounds_of(f->ranks) * (f->network->latency_s + 2 * f->network->overhead_s) +
            others * (bytes / f->network->bytes_per_s + bytes / 8 * addition_s);
 }
 
@@ -161,7 +162,7 @@ static void add_operation(const formula *f, const scaling_operation *o, scaling_
         terms->reduction_s += allgather_s(f, o->bytes);
         break;
     case SCALING_AGREE:
-        terms->reduction_s += scaling_rounds(f->ranks) * (f->network->latency_s + 2 * f->network->overhead_s + 8 / f->network->bytes_per_s);
+        terms->reduction_s += rounds_of(f->ranks) * (f->network->latency_s + 2 * f->network->overhead_s + 8 / f->network->bytes_per_s);
         break;
     case SCALING_GATHER:
     case SCALING_SPREAD:

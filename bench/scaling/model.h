@@ -60,8 +60,6 @@ int scaling_iteration(const scaling_machine *machine, const scaling_levels *leve
 
 /* How many nodes an element has along a side: 2 for q2. */
 double scaling_intervals(int level);
-/* Rounds of messages until all ranks know of each other: the logarithm of their number, rounded up. */
-int scaling_rounds(int64_t ranks);
 /* Seconds of rank 0 for the last level with all that are coarser: 1 + 1/8 + ... levels. */
 double scaling_last_s(const scaling_machine *machine, const scaling_levels *levels);
 

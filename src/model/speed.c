@@ -119,35 +119,3 @@ double yoke_speed_units(const yoke_speed *speed, double seconds)
     double units = above > 0 ? (piece->speed - piece->slope * piece->units) * seconds / above : end;
     return fmin(fmax(units, piece->units), end);
 }
-
-int64_t yoke_speed_whole_units(const yoke_speed *speed, double seconds, int64_t most)
-{
-    if (most <= 0 || !(seconds > 0)) return 0;
-    double guess = yoke_speed_units(speed, seconds);
-    int64_t low = guess < (double)most ? (int64_t)guess : most, high = low, step = 1;
-    /* t(low) <= seconds < t(high + 1), found by steps that double, then by halving */
-    while (low > 0 && yoke_speed_seconds(speed, (double)low) > seconds) {
-        high = low - 1;
-        low = low > step ? low - step : 0;
-        step *= 2;
-    }
-    if (high == low) {
-        for (step = 1; high < most; step *= 2) {
-            int64_t next = most - high > step ? high + step : most;
-            high = next;
-            if (yoke_speed_seconds(speed, (double)next) > seconds) {
-                high = next - 1;
-                break;
-            }
-            low = next;
-        }
-    }
-    while (low < high) {
-        int64_t middle = high - (high - low) / 2;
-        if (yoke_speed_seconds(speed, (double)middle) <= seconds)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}

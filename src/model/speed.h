@@ -38,9 +38,6 @@ double yoke_speed_seconds(const yoke_speed *speed, double units);
 /* max{x : t(x) <= seconds} to rounding; 0 where there is none. */
 double yoke_speed_units(const yoke_speed *speed, double seconds);
 
-/* The greatest whole number of units, at most `most` >= 0, for which yoke_speed_seconds says at most `seconds`: exact, whatever the rounding. */
-int64_t yoke_speed_whole_units(const yoke_speed *speed, double seconds, int64_t most);
-
 /* The piece on which x > 0 lies (of two that meet there the first). */
 int64_t yoke_speed_find(const yoke_speed *speed, double units);
 

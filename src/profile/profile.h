@@ -38,9 +38,6 @@ typedef struct profile_reader {
 yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subject *subject, int online, profile_reader *reader);
 void profile_reader_end(profile_reader *reader);
 double profile_now(const profile_reader *reader);
-yoke_status profile_wait(const profile_reader *reader, double time_s);
-/* Reads the sensor once; *begin_s and *end_s (NULL allowed) are the times around the reading.  Errors: UNAVAILABLE (no power). */
-yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s, double *end_s);
 /* Reads the temperature, where there is one. */
 yoke_status profile_temperature(profile_reader *reader, double *celsius);
 /* How far from an expected update the sensor is looked at. */
@@ -94,9 +91,6 @@ yoke_status profile_series_energy(const profile_reader *reader, const profile_se
  */
 yoke_status profile_series_unfold(const profile_reader *reader, const profile_series *series, const yoke_sensor *sensor, int64_t points,
                                   double dynamic_j, yoke_profile *profile);
-/* The points of a solution over bins of a run from start_s to end_s.  Errors: MEMORY. */
-yoke_status profile_points(yoke_context *context, const profile_solution *solution, int bins, double start_s, double end_s,
-                           double dynamic_j, double idle_w, yoke_profile *profile);
 
 /* Moves points and readings into one allocation that begins at points, as results are handed out.  Errors: MEMORY. */
 yoke_status profile_pack(yoke_context *context, yoke_profile *profile);

@@ -26,7 +26,7 @@ double profile_now(const profile_reader *reader)
     return reader->subject->clock_s != NULL ? reader->subject->clock_s(reader->subject->user) : yoke_clock_s();
 }
 
-yoke_status profile_wait(const profile_reader *reader, double time_s)
+static yoke_status wait_until(const profile_reader *reader, double time_s)
 {
     static const double spin_s = 2e-4; /* a sleep may end that late */
     if (reader->subject->wait_until != NULL) return reader->subject->wait_until(time_s, reader->subject->user);
@@ -43,7 +43,8 @@ yoke_status profile_wait(const profile_reader *reader, double time_s)
 
 enum { MAX_STANDING = 1000000 }; /* readings between which the clock does not move */
 
-yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s, double *end_s)
+/* Reads the sensor once; *begin_s and *end_s (NULL allowed) are the times around the reading.  Errors: UNAVAILABLE (no power). */
+static yoke_status read_power(profile_reader *reader, double *watts, double *begin_s, double *end_s)
 {
     double begin = profile_now(reader), shown = NAN;
     yoke_status status = reader->subject->power_w(&shown, reader->subject->user);
@@ -94,7 +95,7 @@ static yoke_status look(profile_reader *reader, double update_s, double lead, do
 {
     double last = NAN, begin = 0, end = 0, before = 0;
     for (;;) {
-        yoke_status status = profile_power(reader, watts, &begin, &end);
+        yoke_status status = read_power(reader, watts, &begin, &end);
         if (status) return status;
         if (!isnan(last) && *watts != last) {
             sensor_clock_saw(&reader->clock, (sensor_change){.after_s = before, .until_s = end});
@@ -110,14 +111,14 @@ yoke_status profile_take(profile_reader *reader, double update_s)
 {
     double lead = profile_lead_s(reader, update_s), watts = NAN, now = profile_now(reader);
     yoke_status status = YOKE_OK;
-    if (now < update_s - lead) status = profile_wait(reader, update_s - lead);
+    if (now < update_s - lead) status = wait_until(reader, update_s - lead);
     if (status) return status;
     now = profile_now(reader);
     if (now > update_s + lead) { /* too late to see it come: what is shown now came with the last update */
         double last = sensor_clock_last(&reader->clock, now);
         if (now < last + profile_lead_s(reader, last)) return profile_take(reader, last);
         double begin = 0, end = 0;
-        status = profile_power(reader, &watts, &begin, &end);
+        status = read_power(reader, &watts, &begin, &end);
         if (status) return status;
         double next = last + reader->clock.period_s;
         if (end > next - profile_lead_s(reader, next)) return YOKE_OK; /* or with the next one: nobody knows */
@@ -138,7 +139,7 @@ yoke_status profile_watch(profile_reader *reader, double until_s)
         double half = 0.5 * reader->clock.period_s;
         double next =
             sensor_clock_next(&reader->clock, fmax(reader->recorded_s + half, now - reader->clock.period_s + profile_lead_s(reader, now)));
-        if (next + profile_lead_s(reader, next) > until_s) return profile_wait(reader, until_s);
+        if (next + profile_lead_s(reader, next) > until_s) return wait_until(reader, until_s);
         yoke_status status = profile_take(reader, next);
         if (status) return status;
         if (reader->recorded_s < next - half) reader->recorded_s = next; /* missed: do not try again */
@@ -149,7 +150,7 @@ yoke_status profile_poll(profile_reader *reader, double until_s, double *last, s
 {
     double before = NAN, watts = NAN, begin = 0, end = 0;
     while (profile_now(reader) < until_s) {
-        yoke_status status = profile_power(reader, &watts, &begin, &end);
+        yoke_status status = read_power(reader, &watts, &begin, &end);
         if (status) return status;
         /* The first reading tells of a change some time since the last poll: too long to be of use. */
         if (!isnan(before) && watts != *last && *count < room) changes[(*count)++] = (sensor_change){.after_s = before, .until_s = end};

@@ -164,8 +164,9 @@ yoke_status profile_series_energy(const profile_reader *reader, const profile_se
 
 /* ------------------------------------------------------------------------------------------------ the profile */
 
-yoke_status profile_points(yoke_context *context, const profile_solution *solution, int bins, double start_s, double end_s,
-                           double dynamic_j, double idle_w, yoke_profile *profile)
+/* The points of a solution over bins of a run from start_s to end_s.  Errors: MEMORY. */
+static yoke_status make_points(yoke_context *context, const profile_solution *solution, int bins, double start_s, double end_s,
+                               double dynamic_j, double idle_w, yoke_profile *profile)
 {
     void *memory = NULL;
     double length = end_s - start_s, sum_j = solution->mean_w * length;
@@ -246,7 +247,7 @@ yoke_status profile_series_unfold(const profile_reader *reader, const profile_se
                  (long long)series->count);
         return YOKE_OK;
     }
-    return profile_points(reader->context, &solution, bins, -pad, series->run_s + pad, dynamic_j, profile->idle_w, profile);
+    return make_points(reader->context, &solution, bins, -pad, series->run_s + pad, dynamic_j, profile->idle_w, profile);
 }
 
 yoke_status profile_pack(yoke_context *context, yoke_profile *profile)

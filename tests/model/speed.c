@@ -220,37 +220,6 @@ static void random_curves_never_fall_and_are_the_running_maximum(void **state)
     assert_in_range(repaired, 500, 1900);
 }
 
-static void whole_units_within_a_time_are_exactly_the_most(void **state)
-{
-    uint64_t random = 11;
-    for (int draw = 0; draw < 2000; draw++) {
-        curve drawn;
-        random_points(&random, &drawn);
-        yoke_speed *speed = speed_of(context_of(state), &drawn);
-        for (int step = 0; step < 20; step++) {
-            int64_t most = 1 + (int64_t)(400 * random_number(&random));
-            double seconds = step % 2 ? 100 * random_number(&random) : yoke_speed_seconds(speed, floor(400 * random_number(&random)));
-            int64_t units = yoke_speed_whole_units(speed, seconds, most);
-            assert_in_range(units, 0, most);
-            assert_true(units == 0 || yoke_speed_seconds(speed, (double)units) <= seconds);
-            assert_true(units == most || yoke_speed_seconds(speed, (double)(units + 1)) > seconds);
-        }
-        yoke_speed_destroy(context_of(state), speed);
-    }
-}
-
-static void units_beyond_doubles_are_found_too(void **state)
-{
-    static const curve slow = {2, {{1e15, 1e9}, {1e18, 5e8}}};
-    yoke_speed *speed = speed_of(context_of(state), &slow);
-    int64_t most = INT64_C(1000000000000000000), units = yoke_speed_whole_units(speed, 1e9, most);
-    assert_true(yoke_speed_seconds(speed, (double)units) <= 1e9);
-    assert_true(fabs((double)units / yoke_speed_units(speed, 1e9) - 1) < 1e-12);
-    assert_int_equal(yoke_speed_whole_units(speed, 1e30, most), most);
-    assert_int_equal(yoke_speed_whole_units(speed, 0, most), 0);
-    yoke_speed_destroy(context_of(state), speed);
-}
-
 static void wrong_points_and_missing_memory_are_refused(void **state)
 {
     static const double falling[] = {2, 1, 1, 1}, zero[] = {1, 0}, unknown[] = {NAN, 1}, right[] = {1, 1, 2, 3};
@@ -280,8 +249,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(whole_units_reach_the_oracles_least_times),
     cmocka_unit_test(a_falling_curve_is_replaced_by_its_running_maximum),
     cmocka_unit_test(random_curves_never_fall_and_are_the_running_maximum),
-    cmocka_unit_test(whole_units_within_a_time_are_exactly_the_most),
-    cmocka_unit_test(units_beyond_doubles_are_found_too),
     cmocka_unit_test(wrong_points_and_missing_memory_are_refused),
 };
 

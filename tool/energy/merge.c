@@ -46,7 +46,11 @@ static yoke_energy not_recorded(const energy_stream *stream, double from_s, doub
     return energy;
 }
 
-yoke_energy energy_stream_integrate(const energy_stream *stream, double from_s, double to_s)
+/*
+ * Energy from one time to another: the straight lines integrated exactly.  uncertainty_j: power between two readings may be any that lies between theirs; the
+ * energy of a counter's step that reaches beyond the interval may lie anywhere in the step.  Without a value why_not says from when to when nothing is recorded.
+ */
+static yoke_energy integrate_stream(const energy_stream *stream, double from_s, double to_s)
 {
     const double rounding_s = 4 * DBL_EPSILON * fmax(fabs(from_s), fabs(to_s));
     yoke_energy energy = {.kind = YOKE_ENERGY_REPLAYED};
@@ -77,7 +81,7 @@ static void integrate(merging *m, double from_s, double to_s)
     energy_account *account = &m->account;
     account->latest = (yoke_energy){.kind = YOKE_ENERGY_REPLAYED};
     for (int i = 0; i < m->num_streams; i++) {
-        account->energies[i] = energy_stream_integrate(m->stream[i], from_s, to_s);
+        account->energies[i] = integrate_stream(m->stream[i], from_s, to_s);
         const yoke_energy *one = &account->energies[i];
         if (one->kind == YOKE_ENERGY_NONE && account->latest.kind != YOKE_ENERGY_NONE) account->latest = *one;
         account->latest.value_j += one->value_j;

@@ -44,10 +44,4 @@ typedef struct energy_source {
 yoke_status energy_source_read(yoke_context *context, const char *text, energy_source *source);
 void energy_source_release(yoke_context *context, energy_source *source);
 
-/*
- * Energy from one time to another: the straight lines integrated exactly.  uncertainty_j: power between two readings may be any that lies between theirs; the
- * energy of a counter's step that reaches beyond the interval may lie anywhere in the step.  Without a value why_not says from when to when nothing is recorded.
- */
-yoke_energy energy_stream_integrate(const energy_stream *stream, double from_s, double to_s);
-
 #endif

@@ -448,5 +448,3 @@ yoke_status app_yaml_value(app_yaml *yaml, const char *text, app_yaml_node **nod
 const app_yaml_node *app_yaml_root(const app_yaml *yaml) { return yaml->root; }
 
 const char *app_yaml_path(const app_yaml *yaml) { return yaml->path; }
-
-yoke_context *app_yaml_context(const app_yaml *yaml) { return yaml->context; }

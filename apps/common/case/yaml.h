@@ -48,7 +48,6 @@ void app_yaml_destroy(app_yaml *yaml);
 
 const app_yaml_node *app_yaml_root(const app_yaml *yaml);
 const char *app_yaml_path(const app_yaml *yaml);
-yoke_context *app_yaml_context(const app_yaml *yaml);
 
 /* Memory that lives as long as the tree, set to zero.  Errors: MEMORY. */
 yoke_status app_yaml_allocate(app_yaml *yaml, int64_t count, size_t size, void **memory);

@@ -21,7 +21,8 @@ void fem_step_release(fem_step *step)
     memset(step, 0, sizeof *step);
 }
 
-const double *fem_step_displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
+/* The values that are shown; stresses and all else follow from the solution without rigid motions. */
+static const double *shown_displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
 
 yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice)
 {
@@ -45,7 +46,7 @@ yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *
     /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
     r->strain_energy_j =
         problem->temperature.given ? 0.5 * step->estimate.energy_norm * step->estimate.energy_norm : solution->strain_energy_j;
-    yoke_status status = fem_extremes_find(step->space, fem_step_displacements(step), step->stress, r->extremes);
+    yoke_status status = fem_extremes_find(step->space, shown_displacements(step), step->stress, r->extremes);
     r->max_displacement_m = problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
                                                      : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
                                                             fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
@@ -64,7 +65,7 @@ yoke_status fem_step_write_fields(const fem_step *step, const fem_step_outputs *
     fem_distribution_parts(to->distribution, step->space->num_elements, part);
     fem_vtu vtu = {.space = step->space,
                    .stress = step->stress,
-                   .u = fem_step_displacements(step),
+                   .u = shown_displacements(step),
                    .indicator = step->indicator,
                    .part = part,
                    .units = &to->input->units,
@@ -84,7 +85,7 @@ yoke_status fem_step_write_record(const fem_step *step, const fem_step_outputs *
     yoke_status status = fem_reactions_create(step->space, step->constraints, step->solution->residual, &results.num_reactions, &reactions);
     if (!status) status = app_ranks_agree(step->space->ranks, yoke_allocate(context, to->num_probes, sizeof *values, &values));
     if (!status && to->num_probes)
-        status = fem_probes_evaluate(step->space, fem_step_displacements(step), step->stress, to->num_probes, to->probes, values);
+        status = fem_probes_evaluate(step->space, shown_displacements(step), step->stress, to->num_probes, to->probes, values);
     results.reactions = reactions;
     results.values = values;
     if (!status) status = fem_summary_step(to->summary, step->space, step->boundary, &step->record, &results);

@@ -42,9 +42,6 @@ void fem_step_release_results(fem_step *step);
 /* Releases all; the step is all zero then. */
 void fem_step_release(fem_step *step);
 
-/* The values that are shown; stresses and all else follow from the solution without rigid motions. */
-const double *fem_step_displacements(const fem_step *step);
-
 /* Fills the record of the step `number` from what was found.  Times outside the solve, and what the distribution reports, are the caller's.  Errors: MEMORY. */
 yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice);
 

@@ -110,7 +110,8 @@ static void add3(double sum[3], const double v[3])
 /* Size of the sum over the sum of sizes; 0 where there is nothing. */
 static double imbalance(const double sum[3], double sizes) { return sizes > 0 ? length3(sum) / sizes : 0; }
 
-void fem_summary_balance(const fem_step_results *results, double *force, double *moment)
+/* The sum of reactions and loads of the last step, over the sum of their sizes: forces and moments (Poisson: flow, and NaN). */
+static void find_balance(const fem_step_results *results, double *force, double *moment)
 {
     double force_sum[3], moment_sum[3], forces = length3(results->load_force_n), moments = length3(results->load_moment_nm);
     memcpy(force_sum, results->load_force_n, sizeof force_sum);
@@ -196,7 +197,7 @@ static void print_balance(const fem_summary *s, FILE *out)
                                       .load_force_n = {s->load_force[0], s->load_force[1], s->load_force[2]},
                                       .load_moment_nm = {s->load_moment[0], s->load_moment[1], s->load_moment[2]}};
     const fem_group *groups = s->problem->mesh->groups;
-    fem_summary_balance(&results, &force_off, &moment_off);
+    find_balance(&results, &force_off, &moment_off);
     for (int i = 0; i < s->num_reactions; i++) {
         add3(force, s->reactions[i].force_n);
         add3(moment, s->reactions[i].moment_nm);

@@ -26,9 +26,6 @@ json_t *fem_summary_state(const fem_summary *summary);
 /* Takes in the same from there; nothing must have been taken in yet.  Errors: INPUT (it is no such state, or of another case), MEMORY. */
 yoke_status fem_summary_resume(fem_summary *summary, const json_t *state);
 
-/* The sum of reactions and loads of the last step, over the sum of their sizes: forces and moments (Poisson: flow, and NaN). */
-void fem_summary_balance(const fem_step_results *results, double *force, double *moment);
-
 /* Whether the largest stress is probably no result, in words; "" where nothing says so. */
 #define FEM_SUMMARY_WARNING 512
 void fem_summary_warning(const fem_summary *summary, char warning[FEM_SUMMARY_WARNING]);

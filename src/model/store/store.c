@@ -46,7 +46,8 @@ static char *write_plain(char *to, const char *text)
     return to;
 }
 
-yoke_status store_plain_text(yoke_context *context, const char *text, char **plain)
+/* The text with every byte that is not UTF-8 as "?", which is what a JSON file can hold.  Given back with yoke_release. */
+static yoke_status plain_text(yoke_context *context, const char *text, char **plain)
 {
     void *memory = NULL;
     yoke_status status = yoke_allocate_untouched(context, (int64_t)strlen(text) + 1, 1, &memory);
@@ -284,7 +285,7 @@ static yoke_status create(yoke_context *context, const char *path, const char *m
     status = yoke_allocate(context, (int64_t)strlen(path) + 1, 1, &memory);
     if (status != YOKE_OK) return status;
     created->path = strcpy(memory, path);
-    return store_plain_text(context, machine, &created->machine);
+    return plain_text(context, machine, &created->machine);
 }
 
 yoke_status store_open(yoke_context *context, const char *path, const char *machine, int own_directory, yoke_store **store,

@@ -135,7 +135,4 @@ int store_compare(const yoke_store_entry *a, const yoke_store_entry *b);
 /* NULL if an entry keeps its contract, else what is wrong, and *where is a JSON pointer below the entry ("/samples/3/seconds"). */
 const char *store_entry_fault(const yoke_store_entry *entry, char where[64]);
 
-/* The text with every byte that is not UTF-8 as "?", which is what a JSON file can hold.  Given back with yoke_release. */
-yoke_status store_plain_text(yoke_context *context, const char *text, char **plain);
-
 #endif

@@ -37,7 +37,7 @@ void round_offer(round_search *search, const int64_t *units, const int64_t *leve
     best->value = plan_objective_value(limits->objective, &candidate.cost);
 }
 
-void round_rank(round_search *search, round_trial *t)
+static void rank(round_search *search, round_trial *t)
 {
     const search_limits *limits = search->limits;
     const plan_cost cost = plan_cost_of(search->work, t->units, t->levels);
@@ -51,7 +51,7 @@ void round_rank(round_search *search, round_trial *t)
     t->value = plan_objective_value(limits->objective, &cost);
 }
 
-int round_is_better(const round_trial *a, const round_trial *b)
+static int is_better(const round_trial *a, const round_trial *b)
 {
     const double room = 1e-13;
     if (a->excess != b->excess) return a->excess < b->excess * (1 - room);
@@ -82,8 +82,8 @@ static int try_move(round_search *search, int cut, int from, int to, int third, 
             return 0;
         }
     }
-    round_rank(search, t);
-    if (round_is_better(t, &before)) return 1;
+    rank(search, t);
+    if (is_better(t, &before)) return 1;
     *t = before;
     return 0;
 }
@@ -144,9 +144,9 @@ static int leave_out(round_search *search, round_trial *t)
                 }
             units[i] = left; /* what nobody has room for */
         }
-        round_rank(search, t);
+        rank(search, t);
         move_units(search, largest_cut(work) / 64 + 1, t);
-        if (round_is_better(t, &before))
+        if (is_better(t, &before))
             better = 1;
         else
             *t = before;
@@ -165,12 +165,12 @@ static int change_levels(round_search *search, int moving, round_trial *t)
             const round_trial before = *t;
             if (work->devices[i].levels[l].given == t->levels[i]) continue;
             t->levels[i] = work->devices[i].levels[l].given;
-            round_rank(search, t);
+            rank(search, t);
             if (moving) {
                 const int64_t own = before.units[i] / 4;
                 move_units(search, own > 0 ? own : 1, t);
             }
-            if (round_is_better(t, &before))
+            if (is_better(t, &before))
                 better = 1;
             else
                 *t = before;
@@ -192,7 +192,7 @@ static round_trial trial_of(round_search *search, const int64_t *units, const in
     round_trial t;
     memcpy(t.units, units, (size_t)(search->work->num_cuts * search->work->num_devices) * sizeof *units);
     memcpy(t.levels, levels, (size_t)search->work->num_devices * sizeof *levels);
-    round_rank(search, &t);
+    rank(search, &t);
     return t;
 }
 

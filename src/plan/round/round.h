@@ -160,7 +160,4 @@ void round_polish(round_search *search, const int64_t *units, const int64_t *lev
 /* Whole units of the parts in relaxed.mixed, and levels. */
 void round_from_relaxed(const round_search *search, int64_t *units, int64_t *levels);
 
-void round_rank(round_search *search, round_trial *trial);
-int round_is_better(const round_trial *a, const round_trial *b);
-
 #endif

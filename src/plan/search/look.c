@@ -21,8 +21,9 @@ typedef struct relaxed {
 
 static double power_at_work(const plan_level *level) { return level->idle_w + level->times->dynamic_w; }
 
-int64_t range_capacity(const range_search *search, const plan_device *device, const plan_level *level, const double makespans[2],
-                       int64_t most)
+/* The most units within both makespans, of `most` at most. */
+static int64_t capacity_of(const range_search *search, const plan_device *device, const plan_level *level, const double makespans[2],
+                           int64_t most)
 {
     if (search->second == RANGE_COPIES) {
         most = plan_work_units(level, makespans[0], most);
@@ -72,7 +73,7 @@ static int narrow_units(const range_search *search, range_node *node)
         int64_t most = 0;
         for (int k = node->first_level[i]; k <= node->last_level[i] && node->most[i] > 0; k++) {
             if (!range_has(node, i, k)) continue;
-            int64_t capacity = range_capacity(search, device, &device->levels[k], node->high, node->most[i]);
+            int64_t capacity = capacity_of(search, device, &device->levels[k], node->high, node->most[i]);
             search->capacities[&device->levels[k] - work->levels] = capacity;
             if (capacity > most) most = capacity;
         }

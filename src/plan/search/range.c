@@ -33,7 +33,8 @@ static double next_time(const range_search *search, const range_node *node, int 
     return next;
 }
 
-int range_split(const range_search *search, const range_node *node, range_node parts[2])
+/* Splits into two; returns the number that is left (0 to 2). */
+static int split(const range_search *search, const range_node *node, range_node parts[2])
 {
     int i = node->split_device, s = node->split_second;
     parts[0] = parts[1] = *node;
@@ -157,7 +158,7 @@ static yoke_status split_all(range_search *search, int *full)
         range_node node = search->stack[--search->count], parts[2];
         const search_best *best = search->best;
         if (node.bound >= search_enough(best)) continue;
-        int count = range_split(search, &node, parts), kept = 0;
+        int count = split(search, &node, parts), kept = 0;
         for (int k = 0; k < count; k++)
             if (range_look(search, &parts[k])) {
                 if (kept != k) parts[kept] = parts[k];

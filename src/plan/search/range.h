@@ -73,11 +73,4 @@ int range_price(const range_search *search, range_node *node, double price);
 int range_fill_power(const range_search *search, range_node *node, int64_t *units, int *levels);
 int64_t range_state_bytes(void);
 
-/* The most units within both makespans, of `most` at most. */
-int64_t range_capacity(const range_search *search, const plan_device *device, const plan_level *level, const double makespans[2],
-                       int64_t most);
-
-/* Splits into two; returns the number that is left (0 to 2). */
-int range_split(const range_search *search, const range_node *node, range_node parts[2]);
-
 #endif

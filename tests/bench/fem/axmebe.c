@@ -66,7 +66,7 @@ static void test_the_least_bytes_are_those_of_one_element(void **state)
     (void)state;
     yoke_context *context = new_context();
     fem_bench_model *model;
-    must(context, fem_bench_cube(context, 1, FEM_Q2, 3, &model));
+    must(context, fem_bench_cube_of(context, &(fem_bench_cube_options){.elements = 1, .element = FEM_Q2, .components = 3}, &model));
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_STORED) == 3321 * 8 + 27 * 4 + 2 * 81 * 8);
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_ALG3) == 3321 * 8 + 27 * 4 + 2 * 81 * 8);
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_MATRIXFREE) == 27 * 10 * 8 + 27 * 4 + 2 * 81 * 8);

@@ -29,7 +29,8 @@ static void test_operations_of_one_element_are_counted(void **state)
     yoke_context *context = new_context();
     for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
         fem_bench_model *model;
-        must(context, fem_bench_cube(context, 1, one[i].element, one[i].components, &model));
+        const fem_bench_cube_options options = {.elements = 1, .element = one[i].element, .components = one[i].components};
+        must(context, fem_bench_cube_of(context, &options, &model));
         assert_true(fem_bench_flops(model->space, FEM_AXMEBE_MATRIXFREE) == one[i].matrixfree);
         assert_true(fem_bench_flops(model->space, FEM_AXMEBE_STORED) == one[i].stored);
         assert_true(fem_bench_flops(model->space, FEM_AXMEBE_ALG3) == one[i].stored);
@@ -221,7 +222,7 @@ static void test_without_measuring_the_solution_is_the_same(void **state)
     fem_devices *devices;
     fem_bench_model *model;
     fem_solution *solution[2];
-    must(context, fem_bench_cube(context, 64, FEM_Q2, 1, &model));
+    must(context, fem_bench_cube_of(context, &(fem_bench_cube_options){.elements = 64, .element = FEM_Q2, .components = 1}, &model));
     for (int32_t n = 0; n < model->space->num_nodes / 4; n++) {
         model->constraints->prescribed[n] = 1;
         model->constraints->value[n] = n % 7; /* without values and loads there is nothing to solve */

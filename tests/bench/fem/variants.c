@@ -148,7 +148,6 @@ static void test_with_transfers_the_vectors_come_from_the_host(void **state)
     must(b.context, fem_bench_device_product(bench, FEM_BENCH_FUSED, 1)); /* u is now that of the host: zero */
     must(b.context, fem_bench_device_read(bench, y));
     for (int64_t i = 0; i < dofs; i++) assert_true(y[i] == 0);
-    assert_true(fem_bench_device_bytes(made) > 2.0 * (double)made->elements * (double)fem_bench_packed(made) * sizeof(double));
     fem_bench_device_destroy(bench);
     fem_bench_elements_destroy(made);
     fem_devices_close(devices);

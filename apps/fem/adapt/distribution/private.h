@@ -76,8 +76,6 @@ struct fem_distribution {
     int *profile_ranks;
 };
 
-/* "time", "energy", "edp", "ed2p". */
-const char *fem_objective_text(yoke_objective objective);
 /* Why the elements lie as they do, in distribution->decision.  After a plan.  Errors: MEMORY. */
 yoke_status fem_distribution_explain(fem_distribution *distribution);
 /* How many devices have elements by the latest plan. */

@@ -6,7 +6,8 @@
 
 #include "adapt/distribution/private.h"
 
-const char *fem_objective_text(yoke_objective objective)
+/* "time", "energy", "edp", "ed2p". */
+static const char *objective_text(yoke_objective objective)
 {
     static const char *const texts[] = {"time", "energy", "edp", "ed2p"};
     return texts[objective];
@@ -151,7 +152,7 @@ static void record_costs(const fem_distribution *d, const fem_solution *solution
 {
     const yoke_assignment *a = d->assignment;
     const double products = (double)solution->operator_applications;
-    record->objective = fem_objective_text(d->options.objective);
+    record->objective = objective_text(d->options.objective);
     record->powers = a->powers[0] ? a->powers : NULL;
     record->measured_time_s = solution->solve_s;
     record->measured_energy_j = a->energy.value_j;
