@@ -5,16 +5,9 @@
 #include "../fmm/mutate.h"
 #include "context.h"
 #include "matrix/npy.h"
+#include "whole_file.h"
 
 static char path[64];
-
-static void write_bytes(const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    assert_int_equal(fclose(file), 0);
-}
 
 static size_t read_all(unsigned char *bytes, size_t room)
 {
@@ -36,7 +29,7 @@ static size_t write_npy(int version, const char *header, const void *numbers, si
     for (size_t i = 8; i < at; i++) file[i] = (unsigned char)(i < 10 ? length >> 8 * (i - 8) : 0);
     memcpy(file + at, header, length);
     memcpy(file + at + length, numbers, bytes);
-    write_bytes(file, at + length + bytes);
+    whole_file_write(path, file, at + length + bytes);
     return at + length + bytes;
 }
 
@@ -150,7 +143,7 @@ static void other_files_are_refused(void **state)
     static const char good[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}";
     static const double one = 1;
     dense_matrix matrix = {.entries = NULL};
-    write_bytes("hello, world", 12);
+    whole_file_write(path, "hello, world", 12);
     assert_int_equal(read_npy(DENSE_DOUBLE, &matrix), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "no .npy file"));
     write_npy(4, good, &one, sizeof one);
@@ -176,9 +169,9 @@ static void damaged_files_are_read_or_refused(void **state)
     for (size_t k = 0; k < size + 2000; k++) {
         dense_matrix matrix = {.entries = NULL};
         if (k < size)
-            write_bytes(original, k);
+            whole_file_write(path, original, k);
         else
-            write_bytes(bytes, mutate(k, original, size, bytes, sizeof bytes));
+            whole_file_write(path, bytes, mutate(k, original, size, bytes, sizeof bytes));
         yoke_status status = read_npy(DENSE_DOUBLE, &matrix);
         if (k < size) assert_int_equal(status, YOKE_ERROR_INPUT);
         if (status) assert_non_null(strstr(yoke_last_error(context), path));

@@ -1,142 +1,12 @@
 #define _XOPEN_SOURCE 700 /* mkdtemp, realpath */
 
-#include "device/cache.h"
-
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/failing.h"
-#include "unit.h"
-
-enum { PATH_BYTES = 512 };
-
-/* A context and a cache in an empty directory of its own. */
-typedef struct fixture {
-    failing memory;
-    yoke_context *context;
-    yoke_cache cache;
-    char top[PATH_BYTES]; /* the directory of the test, in which the cache's may be */
-    char lines[4096];     /* what was logged */
-} fixture;
-
-static void keep_line(yoke_log_level level, const char *text, void *user)
-{
-    fixture *test = user;
-    assert_int_equal(level, YOKE_LOG_DEBUG);
-    size_t length = strlen(test->lines);
-    snprintf(test->lines + length, sizeof test->lines - length, "%s\n", text);
-}
-
-static void in_directory(const char *directory, void (*visit)(const char *path, void *user), void *user)
-{
-    DIR *stream = opendir(directory);
-    assert_non_null(stream);
-    for (const struct dirent *file; (file = readdir(stream)) != NULL;) {
-        char path[2 * PATH_BYTES];
-        if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
-        snprintf(path, sizeof path, "%s/%s", directory, file->d_name);
-        visit(path, user);
-    }
-    closedir(stream);
-}
-
-static void remove_all(const char *path, void *user)
-{
-    struct stat found;
-    (void)user;
-    assert_int_equal(lstat(path, &found), 0);
-    if (S_ISDIR(found.st_mode)) in_directory(path, remove_all, NULL);
-    assert_int_equal(remove(path), 0);
-}
-
-static int setup(void **state)
-{
-    fixture *test = calloc(1, sizeof *test);
-    const char *build = getenv("YOKE_BUILD_DIR");
-    char *real = realpath(build != NULL ? build : ".", NULL); /* relative paths are not taken from everywhere */
-    snprintf(test->top, sizeof test->top, "%s/cache-test-XXXXXX", real);
-    free(real);
-    if (mkdtemp(test->top) == NULL) return -1;
-    yoke_options options = failing_options(&test->memory);
-    options.log = keep_line;
-    options.log_user = test;
-    options.log_level = YOKE_LOG_DEBUG;
-    if (yoke_context_create(&options, &test->context) != YOKE_OK) return -1;
-    setenv("YOKE_CACHE", test->top, 1);
-    yoke_cache_start(test->context, &test->cache);
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *test = *state;
-    yoke_context_destroy(test->context);
-    assert_int_equal(test->memory.outstanding, 0);
-    remove_all(test->top, NULL);
-    free(test);
-    return 0;
-}
-
-static yoke_cache_key key_of(const fixture *test, const char *text)
-{
-    const char *texts[] = {text};
-    const yoke_program_source source = {.name = "test", .texts = texts, .num_texts = 1, .options = "-DX=1"};
-    yoke_cache_key key;
-    assert_int_equal(yoke_cache_key_create(&test->cache, "opencl", "a device", "compiler 1", "dialect", &source, &key), YOKE_OK);
-    return key;
-}
-
-static void write_entry(const fixture *test, const char *text, const char *data)
-{
-    yoke_cache_key key = key_of(test, text);
-    yoke_cache_write(&test->cache, &key, data, (int64_t)strlen(data));
-    yoke_cache_key_destroy(&test->cache, &key);
-}
-
-/* Whether there is an entry; it must then be the data. */
-static int has_entry(const fixture *test, const char *text, const char *data)
-{
-    yoke_cache_key key = key_of(test, text);
-    void *read = NULL;
-    int64_t bytes = -1;
-    assert_int_equal(yoke_cache_read(&test->cache, &key, &read, &bytes), YOKE_OK);
-    yoke_cache_key_destroy(&test->cache, &key);
-    if (read == NULL) return 0;
-    assert_int_equal(bytes, strlen(data));
-    assert_string_equal(read, data);
-    yoke_release(test->context, read);
-    return 1;
-}
-
-static void count_one(const char *path, void *user)
-{
-    (void)path;
-    ++*(int *)user;
-}
-
-static int count_files(const fixture *test)
-{
-    int count = 0;
-    in_directory(test->top, count_one, &count);
-    return count;
-}
-
-static void keep_path(const char *path, void *user) { snprintf(user, 2 * PATH_BYTES, "%s", path); }
-
-/* The path of the only file. */
-static void only_file(const fixture *test, char path[2 * PATH_BYTES])
-{
-    assert_int_equal(count_files(test), 1);
-    in_directory(test->top, keep_path, path);
-}
+#include "cache_fixture.h"
 
 /* --------------------------------------------------------------------------------------------- the right way */
 
@@ -209,15 +79,6 @@ static size_t read_file(const char *path, char *bytes, size_t room)
     return length;
 }
 
-static void write_file(const char *path, const char *bytes, size_t length)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path, 0600), 0);
-}
-
 static void no_damaged_entry_is_read(void **state)
 {
     fixture *test = *state;
@@ -283,115 +144,6 @@ static void only_own_regular_files_are_read(void **state)
     assert_false(has_entry(test, "text", "1"));
     write_entry(test, "text", "1");
     assert_true(has_entry(test, "text", "1"));
-}
-
-/* ------------------------------------------------------------------------------------------------ directories */
-
-static void start_with(fixture *test, const char *cache, const char *xdg, const char *home)
-{
-    const char *names[] = {"YOKE_CACHE", "XDG_CACHE_HOME", "HOME"}, *values[] = {cache, xdg, home};
-    for (int i = 0; i < 3; i++) {
-        if (values[i] != NULL)
-            setenv(names[i], values[i], 1);
-        else
-            unsetenv(names[i]);
-    }
-    test->lines[0] = '\0';
-    yoke_cache_start(test->context, &test->cache);
-}
-
-static void assert_off(fixture *test, const char *why)
-{
-    assert_string_equal(test->cache.directory, "");
-    assert_non_null(strstr(test->lines, why));
-    write_entry(test, "text", "1");
-    assert_false(has_entry(test, "text", "1"));
-}
-
-static void assert_at(fixture *test, const char *end)
-{
-    char path[2 * PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", test->top, end);
-    char *real = realpath(path, NULL);
-    assert_non_null(real);
-    assert_string_equal(test->cache.directory, real);
-    free(real);
-    write_entry(test, "text", "1");
-    assert_true(has_entry(test, "text", "1"));
-}
-
-static void the_directory_is_where_the_environment_says(void **state)
-{
-    fixture *test = *state;
-    char deep[2 * PATH_BYTES];
-    snprintf(deep, sizeof deep, "%s/a/b/c", test->top);
-    start_with(test, deep, test->top, test->top);
-    assert_at(test, "a/b/c");
-    start_with(test, NULL, deep, test->top);
-    assert_at(test, "a/b/c/yoke");
-    start_with(test, NULL, NULL, test->top);
-    assert_at(test, ".cache/yoke");
-    start_with(test, NULL, "relative/paths/are/ignored", test->top);
-    assert_at(test, ".cache/yoke");
-    start_with(test, "", test->top, test->top);
-    assert_off(test, "YOKE_CACHE is empty");
-}
-
-static void without_a_directory_there_is_no_cache(void **state)
-{
-    fixture *test = *state;
-    char file[2 * PATH_BYTES], below[2 * PATH_BYTES + 8], long_path[6000];
-    start_with(test, NULL, NULL, NULL);
-    assert_off(test, "there is no HOME");
-    snprintf(file, sizeof file, "%s/file", test->top);
-    snprintf(below, sizeof below, "%s/below", file);
-    write_file(file, "x", 1);
-    start_with(test, below, NULL, NULL);
-    assert_off(test, strerror(ENOTDIR));
-    start_with(test, file, NULL, NULL);
-    assert_string_not_equal(test->cache.directory, ""); /* it exists; that it is no directory shows at the first use */
-    write_entry(test, "text", "1");
-    assert_false(has_entry(test, "text", "1"));
-    assert_non_null(strstr(test->lines, strerror(ENOTDIR)));
-    memset(long_path, 'x', sizeof long_path);
-    long_path[0] = '/';
-    long_path[sizeof long_path - 1] = '\0';
-    start_with(test, long_path, NULL, NULL);
-    assert_off(test, "too long");
-}
-
-static void a_directory_that_cannot_be_written_is_read(void **state)
-{
-    fixture *test = *state;
-    write_entry(test, "text", "1");
-    assert_int_equal(chmod(test->top, 0500), 0);
-    assert_true(has_entry(test, "text", "1"));
-    if (geteuid() != 0) { /* root may write everywhere */
-        write_entry(test, "text", "2");
-        assert_non_null(strstr(test->lines, strerror(EACCES)));
-        assert_true(has_entry(test, "text", "1"));
-    }
-    assert_int_equal(chmod(test->top, 0700), 0);
-    /* Where not even root may make a file. */
-    start_with(test, "/proc/self", NULL, NULL);
-    write_entry(test, "text", "1");
-    assert_false(has_entry(test, "text", "1"));
-    assert_non_null(strstr(test->lines, "not kept in /proc/"));
-}
-
-static void a_full_disk_leaves_nothing_behind(void **state)
-{
-    fixture *test = *state;
-    struct rlimit before, limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    limit = before;
-    limit.rlim_cur = 64;
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    write_entry(test, "text", "1");
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_non_null(strstr(test->lines, strerror(EFBIG)));
-    assert_int_equal(count_files(test), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ many at once */
@@ -523,18 +275,12 @@ static void no_failing_allocation_is_missed(void **state)
     yoke_cache_key_destroy(&test->cache, &key);
 }
 
-#define CACHE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 static const struct CMUnitTest tests[] = {
     CACHE_TEST(what_is_written_is_read),
     CACHE_TEST(a_key_depends_on_all_its_parts),
     CACHE_TEST(no_damaged_entry_is_read),
     CACHE_TEST(an_entry_of_another_key_is_not_read),
     CACHE_TEST(only_own_regular_files_are_read),
-    CACHE_TEST(the_directory_is_where_the_environment_says),
-    CACHE_TEST(without_a_directory_there_is_no_cache),
-    CACHE_TEST(a_directory_that_cannot_be_written_is_read),
-    CACHE_TEST(a_full_disk_leaves_nothing_behind),
     CACHE_TEST(processes_and_threads_share_a_directory),
     CACHE_TEST(the_entries_that_were_unused_longest_go_first),
     CACHE_TEST(what_died_half_written_is_swept_up),

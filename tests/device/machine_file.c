@@ -1,6 +1,7 @@
 /* Machine files: what is read, and that whatever is wrong is refused with the file, the key and what was expected. */
 #include "../base/failing.h"
 #include "unit.h"
+#include "whole_file.h"
 #include "yoke/yoke.h"
 
 static int start(void **state)
@@ -16,21 +17,13 @@ static int start(void **state)
 
 static int stop(void **state) { return remove(*state); }
 
-static void write_file(const char *path, const char *text, size_t length)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Reads the text as a machine file with the allocation `fail_at` failing; *error gets the message.  Shows that nothing is left. */
 static yoke_status read_text(const char *path, const char *text, size_t length, int64_t fail_at, char error[2048])
 {
     failing memory = {.fail_at = fail_at};
     yoke_options options = failing_options(&memory);
     yoke_context *context = NULL;
-    write_file(path, text, length);
+    whole_file_write(path, text, length);
     assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
     yoke_status status = yoke_machine_read(context, path);
     snprintf(error, 2048, "%s", yoke_last_error(context));
@@ -59,7 +52,7 @@ static void what_it_says_is_shown(void **state)
     yoke_context *context = NULL;
     yoke_device_info *list = NULL;
     int64_t count = 0, found = 0;
-    write_file(*state, complete, strlen(complete));
+    whole_file_write(*state, complete, strlen(complete));
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     if (yoke_machine_read(context, *state) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
     assert_int_equal(yoke_devices_list(context, NULL, 0, &list, &count), YOKE_OK);

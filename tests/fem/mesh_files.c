@@ -63,29 +63,7 @@ const char *own_path(const mesh_files *files, const char *file)
     return path;
 }
 
-char *read_file(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *bytes = (size_t)ftell(file);
-    rewind(file);
-    char *content = malloc(*bytes + 1);
-    assert_int_equal(fread(content, 1, *bytes, file), *bytes);
-    content[*bytes] = 0;
-    fclose(file);
-    return content;
-}
-
-void write_file(const char *path, const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    assert_int_equal(fclose(file), 0);
-}
-
-void write_text(const char *path, const char *text) { write_file(path, text, strlen(text)); }
+void write_text(const char *path, const char *text) { whole_file_write(path, text, strlen(text)); }
 
 fem_mesh *must_read(const mesh_files *files, const char *path)
 {

@@ -10,6 +10,7 @@
 #include "base/failing.h"
 #include "mesh/mesh.h"
 #include "unit.h"
+#include "whole_file.h"
 
 /* What every test gets as its state. */
 typedef struct mesh_files {
@@ -28,9 +29,6 @@ int mesh_files_destroy(void **state);
 const char *shipped_path(const char *file);
 const char *own_path(const mesh_files *files, const char *file);
 
-/* Whole files.  read_file: terminated by a zero byte, freed by the caller. */
-char *read_file(const char *path, size_t *bytes);
-void write_file(const char *path, const void *bytes, size_t count);
 void write_text(const char *path, const char *text);
 
 /* Reads the file, or ends the test with the reader's message. */

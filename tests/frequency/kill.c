@@ -96,7 +96,6 @@ static uint64_t random_below(uint64_t *state, uint64_t below)
 static void a_hundred_of_a_hundred_kills_at_random_moments_are_restored(void **state)
 {
     (void)state;
-    static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate-epp", "amd-pstate", "acpi-cpufreq"};
     uint64_t random = 20260601;
     double longest_s = 0;
     const int kills = unit_is_sanitized() ? 30 : 100;
@@ -104,7 +103,7 @@ static void a_hundred_of_a_hundred_kills_at_random_moments_are_restored(void **s
     for (int i = 0; i < kills; i++) {
         frequency_tree machine;
         double seconds;
-        frequency_tree_begin(&machine, drivers[i % 5], NUM_POLICIES);
+        frequency_tree_begin(&machine, frequency_tree_drivers[i % NUM_DRIVERS], NUM_POLICIES);
         if (i % 3 == 0) frequency_tree_write(&machine, 1, "scaling_max_freq", "1500000");
         char *before = frequency_tree_picture(&machine);
         pid_t child = start_changing(&machine, i % 2);

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate-epp", "amd-pstate", "acpi-cpufreq"};
 /* Governor, limits, speed, preference before; the governor "" is the driver's usual one. */
 static const char *const befores[][5] = {
     {"", "", "", "<unsupported>", ""},
@@ -20,7 +19,7 @@ static const char *const befores[][5] = {
     {"powersave", "800000", "800000", "<unsupported>", "power"},
     {"userspace", "1000000", "1500000", "1200000", "balance_power"},
 };
-enum { NUM_DRIVERS = 5, NUM_BEFORES = 4, NUM_POLICIES = 6 };
+enum { NUM_BEFORES = 4, NUM_POLICIES = 6 };
 
 typedef struct fixture {
     frequency_tree machine;
@@ -90,10 +89,11 @@ static void all_changes_are_taken_and_restored(void **state)
     (void)state;
     for (int i = 0; i < NUM_DRIVERS; i++)
         for (int k = 0; k < NUM_BEFORES; k++) {
-            int own = strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0, word, status = 0;
+            int own = strcmp(frequency_tree_drivers[i], "intel_pstate") == 0 || strcmp(frequency_tree_drivers[i], "amd-pstate-epp") == 0,
+                word, status = 0;
             if (own && strcmp(befores[k][0], "userspace") == 0) continue; /* they do not have it */
             fixture test;
-            begin(&test, drivers[i], befores[k]);
+            begin(&test, frequency_tree_drivers[i], befores[k]);
             test.before = picture_without_frequency(&test);
             pid_t child = start(&test, "30", &word);
             assert_int_equal(waitpid(child, &status, 0), child);
@@ -111,11 +111,12 @@ static void after_a_kill_at_any_moment_nothing_is_refused_either(void **state)
     uint64_t random = 4711;
     for (int i = 0; i < NUM_DRIVERS; i++)
         for (int k = 0; k < 40; k++) {
-            int own = strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0, word, status = 0;
+            int own = strcmp(frequency_tree_drivers[i], "intel_pstate") == 0 || strcmp(frequency_tree_drivers[i], "amd-pstate-epp") == 0,
+                word, status = 0;
             const char *const *before = befores[k % (own ? NUM_BEFORES - 1 : NUM_BEFORES)];
             fixture test;
             char byte;
-            begin(&test, drivers[i], before);
+            begin(&test, frequency_tree_drivers[i], before);
             test.before = picture_without_frequency(&test);
             pid_t child = start(&test, "0", &word);
             assert_int_equal(read(word, &byte, 1), 1);

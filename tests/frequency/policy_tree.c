@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *const frequency_tree_drivers[NUM_DRIVERS] = {"intel_pstate", "intel_cpufreq", "amd-pstate-epp", "amd-pstate", "acpi-cpufreq"};
+
 enum { PATH_BYTES = 4096, PICTURE_BYTES = 1 << 20 };
 
 static void keep_line(yoke_log_level level, const char *text, void *user)

@@ -18,8 +18,13 @@ typedef struct frequency_tree {
     char log[8192]; /* "W text\n" and the like */
 } frequency_tree;
 
+#define CPUFREQ "sys/devices/system/cpu/cpufreq/"
+
+enum { NUM_DRIVERS = 5 };
+extern const char *const frequency_tree_drivers[NUM_DRIVERS];
+
 /*
- * A machine whose CPUs (one policy each) have this scaling_driver: intel_pstate (active), intel_cpufreq (intel_pstate, passive), amd-pstate-epp
+ * A machine whose CPUs (one policy each) have this scaling_driver, one of those above: intel_pstate (active), intel_cpufreq (intel_pstate, passive), amd-pstate-epp
  * (active), amd-pstate (guided), acpi-cpufreq (with levels).
  */
 void frequency_tree_begin(frequency_tree *machine, const char *driver, int num_policies);

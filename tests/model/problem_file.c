@@ -13,7 +13,7 @@ static void what_is_in_the_file_is_in_the_problem(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     assert_int_equal(problem->units, 9007199254740992);
     assert_true(problem->repetitions == 32.4 && problem->copies_before && problem->base_power_w == 12.5 && isnan(problem->host_overhead_w));
@@ -40,7 +40,7 @@ static void laws_of_the_frequency_become_levels(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     const yoke_plan_device *gpu = &problem->devices[1];
     assert_int_equal(gpu->num_levels, 2);
@@ -61,7 +61,7 @@ static void what_may_be_left_out_has_its_default(void **state)
         "{\"units\": 5, \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"levels\": [{\"seconds_per_unit\": 2}]}]}";
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, text, strlen(text));
+    whole_file_write(p->path, text, strlen(text));
     yoke_plan_problem *problem = read_good(context, p->path);
     const yoke_plan_device *device = &problem->devices[0];
     assert_true(problem->repetitions == 1 && !problem->copies_before && problem->base_power_w == 0 && problem->host_overhead_w == 0);
@@ -106,7 +106,7 @@ static void what_is_written_is_read_to_the_last_bit(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *first = read_good(context, p->path), *second = NULL;
     /* Numbers whose digits matter. */
     ((yoke_plan_level *)(uintptr_t)first->devices[0].levels)[0].seconds_per_unit = nextafter(1.0 / 3, 1);
@@ -124,7 +124,7 @@ static void wide_intervals_are_written_as_the_widest(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *first = read_good(context, p->path), *second = NULL;
     yoke_plan_level *level = &((yoke_plan_level *)(uintptr_t)first->devices[0].levels)[0];
     level->time_uncertainty = 10.904034187009277;
@@ -146,7 +146,7 @@ static void uncertainties_that_are_no_numbers_are_not_written(void **state)
         for (int k = 0; k < 3; k++) {
             const char *text = round ? round_model : complete_model;
             static const char *const names[] = {"time_uncertainty is nan", "power_uncertainty is nan", "alone_factor is nan"};
-            write_file(p->path, text, strlen(text));
+            whole_file_write(p->path, text, strlen(text));
             yoke_plan_problem *problem = read_good(context, p->path);
             yoke_plan_level *level = (yoke_plan_level *)(uintptr_t)problem->devices[0].levels;
             yoke_plan_time *time = (yoke_plan_time *)(uintptr_t)level->phases;
@@ -168,7 +168,7 @@ static void a_round_in_the_file_is_in_the_problem(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, round_model, strlen(round_model));
+    whole_file_write(p->path, round_model, strlen(round_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     const yoke_round *round = problem->round;
     assert_non_null(round);
@@ -210,7 +210,7 @@ static void a_round_is_written_as_it_was_read(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, round_model, strlen(round_model));
+    whole_file_write(p->path, round_model, strlen(round_model));
     yoke_plan_problem *first = read_good(context, p->path);
     ((double *)(uintptr_t)first->round->phases[1].weight_sum)[2] = nextafter(1.0 / 3, 1);
     assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
@@ -244,7 +244,7 @@ static void what_cannot_be_written_leaves_the_old_file(void **state)
     place *p = *state;
     char path[128];
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     snprintf(path, sizeof path, "%s/missing/model.json", p->directory);
     assert_int_equal(yoke_plan_problem_write(context, path, problem), YOKE_ERROR_INPUT);
@@ -275,7 +275,7 @@ static void no_failing_allocation_is_missed_in_writing(void **state)
 {
     place *p = *state;
     yoke_context *plain = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(plain, p->path);
     yoke_status status = YOKE_ERROR_MEMORY;
     remove(p->other);
@@ -326,7 +326,7 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     char target[4096], link[4096], planted[4096], victim[4096];
     struct stat about;
@@ -334,8 +334,8 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
     snprintf(link, sizeof link, "%s.link", p->path);
     snprintf(planted, sizeof planted, "%s.link.%ld.part", p->path, (long)getpid());
     snprintf(victim, sizeof victim, "%s.victim", p->path);
-    write_file(target, "old", 3);
-    write_file(victim, "mine", 4);
+    whole_file_write(target, "old", 3);
+    whole_file_write(victim, "mine", 4);
     assert_int_equal(symlink(target, link), 0);
     assert_int_equal(symlink(victim, planted), 0);
     assert_int_equal(yoke_plan_problem_write(context, link, problem), YOKE_OK);

@@ -252,7 +252,7 @@ static void a_hundred_thousand_points_are_read(void **state)
     char *text = repeat("{\"units\": 9, \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"levels\": [{\"points\": [", "[%, 1]", 100000,
                         "]}]}]}", &length);
     yoke_context *context = open_context(p);
-    write_file(p->path, text, length);
+    whole_file_write(p->path, text, length);
     yoke_plan_problem *problem = read_good(context, p->path);
     assert_int_equal(problem->devices[0].levels[0].num_points, 100000);
     assert_true(problem->devices[0].levels[0].points[199998] == 100000);
@@ -280,7 +280,7 @@ static void a_file_above_64_mib_is_refused_before_it_is_read(void **state)
     place *p = *state;
     yoke_context *context = open_context(p);
     yoke_plan_problem *problem = NULL;
-    write_file(p->path, "{", 1);
+    whole_file_write(p->path, "{", 1);
     assert_int_equal(truncate(p->path, (64 << 20) + 1), 0);
     assert_int_equal(yoke_plan_problem_read(context, p->path, &problem), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "model.json: the file is too large; expected at most 64 MiB"));
@@ -300,7 +300,7 @@ static void what_is_no_readable_file_is_refused(void **state)
     assert_non_null(strstr(yoke_last_error(context), "model.json: the file cannot be read: No such file or directory"));
     assert_int_equal(yoke_plan_problem_read(context, p->directory, &problem), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), ": the file cannot be read: Is a directory"));
-    write_file(p->path, complete_model, strlen(complete_model));
+    whole_file_write(p->path, complete_model, strlen(complete_model));
     if (geteuid() != 0) {
         assert_int_equal(chmod(p->path, 0), 0);
         assert_int_equal(yoke_plan_problem_read(context, p->path, &problem), YOKE_ERROR_INPUT);
@@ -317,7 +317,7 @@ static void seconds_that_fall_are_a_warning(void **state)
     static const char text[] = POINTS("[[10, 1], [20, 3], [30, 2.5], [40, 2]]");
     place *p = *state;
     yoke_context *context = open_context(p);
-    write_file(p->path, text, strlen(text));
+    whole_file_write(p->path, text, strlen(text));
     yoke_plan_problem *problem = read_good(context, p->path);
     assert_non_null(strstr(p->warnings, "model.json: /devices/0/levels/1/points/2/1: 2.5 s for 30 units are less than 3 s for 20; "));
     /* Once is enough, and the numbers stay as they are: the plan repairs them. */

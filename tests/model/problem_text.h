@@ -6,6 +6,7 @@
 
 #include "../base/failing.h"
 #include "unit.h"
+#include "whole_file.h"
 #include "yoke/yoke.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -32,14 +33,6 @@ static inline int stop(void **state)
     remove(p->path);
     remove(p->other);
     return rmdir(p->directory);
-}
-
-static inline void write_file(const char *path, const char *text, size_t length)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
 }
 
 static inline void keep_warning(yoke_log_level level, const char *text, void *user)
@@ -72,7 +65,7 @@ static inline yoke_status read_bytes(const place *p, const char *text, size_t le
     yoke_options options = failing_options(&memory);
     yoke_context *context = NULL;
     yoke_plan_problem *problem = NULL;
-    write_file(p->path, text, length);
+    whole_file_write(p->path, text, length);
     assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
     yoke_status status = yoke_plan_problem_read(context, p->path, &problem);
     snprintf(error, 2048, "%s", yoke_last_error(context));

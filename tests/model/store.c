@@ -1,93 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include <fcntl.h>
-#include <float.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/store/store.h"
-#include "model/store_fixture.h"
-
-#define MACHINE "a machine of these tests"
-#define WORK "q2 elasticity matrixfree"
-
-static int stop(void **state)
-{
-    const fixture *f = *state;
-    unlink(f->other);
-    return fixture_stop(state);
-}
-
-static void write_file(const char *path, const char *text, size_t length)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-}
-
-static char *read_file(const char *path, size_t *length)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    *length = fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
-static const yoke_sample samples[] = {
-    {.units = 1000, .frequency_hz = NAN, .seconds = 0.1, .seconds_interval = NAN, .joules = NAN, .joules_interval = NAN, .repeats = 1},
-    {.units = 1.0 / 3,
-     .frequency_hz = 2.1e9,
-     .seconds = DBL_MIN / 4,
-     .seconds_interval = DBL_MAX,
-     .joules = -1e-300,
-     .joules_interval = 0,
-     .repeats = 1000,
-     .rejected = 9007199254740992,
-     .together = 1}};
-
-static const yoke_store_power powers[] = {
-    {1.2e9, 10.1, 0.1, 1.0 / 3, NAN, 0, 10, 0.5}, {NAN, NAN, NAN, NAN, NAN, NAN, DBL_MAX, DBL_MIN / 4}, {2.6e9, 0, 0, 0, 0, 0, NAN, NAN}};
-
-static yoke_store_entry entry_for(const char *work, const char *device)
-{
-    return (yoke_store_entry){.work = work,
-                              .device = device,
-                              .description = "16 cores",
-                              .kernel = "00ff",
-                              .num_samples = 2,
-                              .samples = samples,
-                              .idle_power_w = 10.1,
-                              .idle_power_interval_w = 0.1,
-                              .busy_power_w = NAN,
-                              .busy_power_interval_w = NAN,
-                              .copy_start_s = 1e-5,
-                              .copy_seconds_per_byte = 1.0 / 12e9,
-                              .power_kind = YOKE_ENERGY_MEASURED,
-                              .num_powers = 3,
-                              .powers = powers,
-                              .disturbed = 0.1};
-}
-
-static yoke_store *open_store(fixture *f, const char **declined)
-{
-    yoke_store *store = NULL;
-    yoke_status status = yoke_store_open(f->context, f->path, MACHINE, &store, declined);
-    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(f->context));
-    return store;
-}
-
-static void write_one(fixture *f)
-{
-    yoke_store *store = open_store(f, NULL);
-    yoke_store_entry entry = entry_for(WORK, "openmp");
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
-    assert_int_equal(yoke_store_write(store), YOKE_OK);
-    yoke_store_close(store);
-}
+#include "model/store_entry.h"
+#include "whole_file.h"
 
 static int same_number(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
 
@@ -183,7 +101,7 @@ static void the_file_does_not_depend_on_the_order_of_puts(void **state)
         }
         assert_int_equal(yoke_store_write(store), YOKE_OK);
         yoke_store_close(store);
-        char *text = read_file(f->path, &length);
+        char *text = whole_file_read(f->path, &length);
         if (first == NULL)
             first = text;
         else {
@@ -233,18 +151,18 @@ static void a_store_of_another_machine_is_declined_and_kept_beside(void **state)
     const char *declined = NULL;
     yoke_store *store = NULL;
     write_one(f);
-    char *before = read_file(f->path, &length);
+    char *before = whole_file_read(f->path, &length);
     assert_int_equal(yoke_store_open(f->context, f->path, "another machine", &store, &declined), YOKE_OK);
     assert_non_null(declined);
     assert_non_null(strstr(declined, "is of another machine: \"" MACHINE "\"; this is \"another machine\""));
     assert_null(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", NULL));
-    char *untouched = read_file(f->path, &kept_length);
+    char *untouched = whole_file_read(f->path, &kept_length);
     assert_string_equal(untouched, before); /* opening alone changes nothing */
     yoke_store_entry entry = entry_for("fma", "openmp");
     assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
     assert_int_equal(yoke_store_write(store), YOKE_OK);
     assert_int_equal(yoke_store_write(store), YOKE_OK); /* the second write keeps what the first kept */
-    char *kept = read_file(f->other, &kept_length);
+    char *kept = whole_file_read(f->other, &kept_length);
     assert_string_equal(kept, before);
     yoke_store_close(store);
     free(before);
@@ -259,118 +177,12 @@ static void other_formats_are_declined(void **state)
                                         "{\"format\": 3, \"machine\": 7, \"entries\": [], \"new\": {}}"};
     for (size_t i = 0; i < 2; i++) {
         const char *declined = NULL;
-        write_file(f->path, texts[i], strlen(texts[i]));
+        whole_file_write(f->path, texts[i], strlen(texts[i]));
         yoke_store *store = open_store(f, &declined);
         assert_non_null(declined);
         assert_non_null(strstr(declined, i == 0 ? "has format 1" : "has format 3"));
         yoke_store_close(store);
     }
-}
-
-#define HEAD "{\"format\": 2, \"machine\": \"" MACHINE "\", \"entries\": ["
-#define ENTRY                                                                                                                           \
-    "{\"work\": \"w\", \"device\": \"d\", \"description\": \"\", \"kernel\": \"\", \"idle_power_w\": null, \"idle_power_interval_w\": " \
-    "null, \"busy_power_w\": null, \"busy_power_interval_w\": null, \"power_kind\": \"none\", \"copy_start_s\": null, "                 \
-    "\"copy_seconds_per_byte\": null, \"samples\": ["
-#define SAMPLE(units, seconds)                                                                                                \
-    "{\"units\": " units ", \"frequency_hz\": null, \"seconds\": " seconds ", \"seconds_interval\": null, \"joules\": null, " \
-    "\"joules_interval\": null, \"repeats\": 1, \"rejected\": 0, \"together\": false}"
-
-#define POWER(hz, watts)                                                                                     \
-    "{\"frequency_hz\": " hz ", \"idle_power_w\": 1, \"idle_power_interval_w\": null, \"busy_power_w\": 2, " \
-    "\"busy_power_interval_w\": null, \"memory_power_w\": 0, \"hosting_power_w\": " watts ", \"hosting_power_interval_w\": 0}"
-
-static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
-{
-    fixture *f = *state;
-    static const struct {
-        const char *text, *expected;
-    } cases[] = {{"", "not JSON"},
-                 {"[1, 2", ":1:"},
-                 {"7", "no store of yoke"},
-                 {"[]", "no store of yoke"},
-                 {"{}", "no store of yoke"},
-                 {"{\"format\": \"2\", \"entries\": []}", "no store of yoke"},
-                 {"{\"format\": 2, \"entries\": {}}", "no store of yoke"},
-                 {"{\"format\": 2, \"entries\": []}", "/machine"},
-                 {"{\"format\": 2, \"machine\": 1, \"entries\": []}", "/machine"},
-                 {HEAD "]} x", "not JSON"},
-                 {HEAD "7]}", "/entries/0"},
-                 {HEAD "{}]}", "/entries/0/"},
-                 {HEAD ENTRY "]}, " ENTRY "]}]}", "two entries for w on d"},
-                 {HEAD ENTRY "], \"colour\": 1}]}", "/entries/0/colour"},
-                 {HEAD ENTRY "], \"disturbed\": 1.5}]}", "/entries/0/disturbed"},
-                 {HEAD ENTRY "], \"powers\": 1}]}", "/entries/0/powers"},
-                 {HEAD ENTRY "], \"powers\": [{\"frequency_hz\": 1e9}]}]}", "/entries/0/powers/0"},
-                 {HEAD ENTRY "], \"powers\": [" POWER("1e9", "-1") "]}]}", "/entries/0/powers/0/hosting_power_w"},
-                 {HEAD ENTRY "], \"powers\": [" POWER("null", "1") ", " POWER("true", "1") "]}]}", "/entries/0/powers/1/frequency_hz"},
-                 {HEAD ENTRY "7]}]}", "/entries/0/samples/0"},
-                 {HEAD ENTRY SAMPLE("1", "1") ", " SAMPLE("0", "1") "]}]}", "/entries/0/samples/1/units"},
-                 {HEAD ENTRY SAMPLE("1", "-1") "]}]}", "/entries/0/samples/0/seconds"},
-                 {HEAD ENTRY SAMPLE("1", "null") "]}]}", "/entries/0/samples/0/seconds"},
-                 {HEAD ENTRY SAMPLE("1", "NaN") "]}]}", "not JSON"},
-                 {HEAD ENTRY SAMPLE("1", "1e999") "]}]}", ":1:"},
-                 {HEAD ENTRY SAMPLE("\"1\"", "1") "]}]}", "/entries/0/samples/0/units"},
-                 {HEAD "], \"more\": 1}", "/more"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        yoke_store *store = NULL;
-        write_file(f->path, cases[i].text, strlen(cases[i].text));
-        assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
-        assert_null(store);
-        if (strstr(yoke_last_error(f->context), cases[i].expected) == NULL || strstr(yoke_last_error(f->context), f->path) == NULL)
-            fail_msg("%s: %s", cases[i].text, yoke_last_error(f->context));
-        size_t length = 0;
-        char *text = read_file(f->path, &length);
-        assert_string_equal(text, cases[i].text);
-        free(text);
-    }
-}
-
-static void whole_files_that_cannot_be_stores_are_refused(void **state)
-{
-    fixture *f = *state;
-    yoke_store *store = NULL;
-    assert_int_equal(yoke_store_open(f->context, f->directory, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
-    assert_int_equal(yoke_store_open(f->context, "", MACHINE, &store, NULL), YOKE_ERROR_INPUT);
-    assert_int_equal(mkfifo(f->path, 0600), 0); /* nobody writes to it: opening it must not wait */
-    assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
-    unlink(f->path);
-    int file = open(f->path, O_WRONLY | O_CREAT, 0600);
-    assert_int_equal(ftruncate(file, ((off_t)64 << 20) + 1), 0);
-    close(file);
-    assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
-    assert_non_null(strstr(yoke_last_error(f->context), "64 MiB"));
-}
-
-/* Cut at every length and with bytes changed at every place: refused, declined or read, but nothing worse, and no memory is lost. */
-static void damaged_files_do_no_harm(void **state)
-{
-    fixture *f = *state;
-    static const char changes[] = {'\0', '"', '{', '}', ']', ',', '9', '-', 'e', '\\', (char)0xff, ' '};
-    size_t length = 0, read = 0, refused = 0;
-    write_one(f);
-    char *text = read_file(f->path, &length);
-    int64_t outstanding = f->memory.outstanding;
-    for (size_t i = 0; i < 2 * length; i++) {
-        size_t cut = i < length ? i : length, place = i % length;
-        yoke_store *store = NULL;
-        char old = text[place];
-        if (cut == length) text[place] = changes[(7 * i) % sizeof changes];
-        write_file(f->path, text, cut);
-        yoke_status status = yoke_store_open(f->context, f->path, MACHINE, &store, NULL);
-        assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
-        if (status == YOKE_OK) {
-            assert_true(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", NULL) == NULL ||
-                        i + 1 >= length); /* without its last line end it is whole */
-            read++;
-        } else
-            refused++;
-        yoke_store_close(store);
-        text[place] = old;
-        assert_int_equal(f->memory.outstanding, outstanding);
-    }
-    assert_true(refused > length && read > 0);
-    free(text);
 }
 
 static void texts_of_drivers_may_hold_any_bytes(void **state)
@@ -392,60 +204,12 @@ static void texts_of_drivers_may_hold_any_bytes(void **state)
     yoke_store_close(store);
 }
 
-static void entries_outside_their_contract_are_refused(void **state)
-{
-    fixture *f = *state;
-    yoke_store *store = open_store(f, NULL);
-    yoke_sample sample = samples[0];
-    yoke_store_entry entry = entry_for(WORK, "openmp");
-    entry.samples = &sample;
-    entry.num_samples = 1;
-    sample.seconds = NAN;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    assert_non_null(strstr(yoke_last_error(f->context), "samples/0/seconds"));
-    sample = samples[0];
-    sample.units = INFINITY;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    sample = samples[0];
-    sample.repeats = 0;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    sample = samples[0];
-    entry.idle_power_w = -1;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    entry.idle_power_w = NAN;
-    static const double wrong[] = {-0.1, 1.1, NAN};
-    for (int k = 0; k < 3; k++) {
-        entry.disturbed = wrong[k];
-        assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-        assert_non_null(strstr(yoke_last_error(f->context), "disturbed"));
-    }
-    entry.disturbed = 0;
-    const yoke_store_power power = {.memory_power_w = INFINITY};
-    entry.powers = &power;
-    entry.num_powers = 1;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    assert_non_null(strstr(yoke_last_error(f->context), "powers/0/memory_power_w"));
-    entry.powers = NULL;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    entry.num_powers = 0;
-    entry.num_samples = -1;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    entry.num_samples = 1;
-    entry.device = NULL;
-    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_store_put(store, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_store_put(NULL, &entry), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_store_write(NULL), YOKE_ERROR_ARGUMENT);
-    yoke_store_close(NULL);
-    yoke_store_close(store);
-}
-
 static void a_store_that_cannot_be_written_leaves_the_old_one(void **state)
 {
     fixture *f = *state;
     write_one(f);
     size_t length = 0, after = 0;
-    char *before = read_file(f->path, &length);
+    char *before = whole_file_read(f->path, &length);
     yoke_store *store = open_store(f, NULL);
     yoke_store_entry entry = entry_for("fma", "openmp");
     assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
@@ -455,7 +219,7 @@ static void a_store_that_cannot_be_written_leaves_the_old_one(void **state)
     assert_int_equal(yoke_store_write(store), YOKE_ERROR_SYSTEM);
     assert_non_null(strstr(yoke_last_error(f->context), f->path));
     assert_int_equal(rename(moved, f->directory), 0);
-    char *text = read_file(f->path, &after);
+    char *text = whole_file_read(f->path, &after);
     assert_string_equal(text, before);
     assert_int_equal(yoke_store_write(store), YOKE_OK); /* and what was put is not lost */
     yoke_store_close(store);
@@ -468,7 +232,7 @@ static void links_stay_links(void **state)
     fixture *f = *state;
     struct stat found;
     assert_int_equal(symlink("store.json.bak", f->path), 0);
-    write_file(f->other, HEAD "]}", strlen(HEAD "]}"));
+    whole_file_write(f->other, HEAD "]}", strlen(HEAD "]}"));
     write_one(f);
     assert_int_equal(lstat(f->path, &found), 0);
     assert_true(S_ISLNK(found.st_mode));
@@ -541,8 +305,6 @@ static void no_failing_allocation_is_missed(void **state)
     assert_true(failures >= 6);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, stop)
-
 static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bit),
                                           TEST(any_finite_number_round_trips),
                                           TEST(the_file_does_not_depend_on_the_order_of_puts),
@@ -550,11 +312,7 @@ static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bi
                                           TEST(an_entry_that_does_not_fit_is_declined_with_the_reason),
                                           TEST(a_store_of_another_machine_is_declined_and_kept_beside),
                                           TEST(other_formats_are_declined),
-                                          TEST(a_file_that_is_no_store_is_refused_with_the_place),
-                                          TEST(whole_files_that_cannot_be_stores_are_refused),
-                                          TEST(damaged_files_do_no_harm),
                                           TEST(texts_of_drivers_may_hold_any_bytes),
-                                          TEST(entries_outside_their_contract_are_refused),
                                           TEST(a_store_that_cannot_be_written_leaves_the_old_one),
                                           TEST(links_stay_links),
                                           TEST(the_default_path_follows_the_environment),

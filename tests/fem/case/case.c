@@ -7,6 +7,7 @@
 #include "base/failing.h"
 #include "case/case.h"
 #include "space/problem/problem.h"
+#include "whole_file.h"
 
 static const char minimal[] = "mesh: meshes/a.msh\n"
                               "materials:\n"
@@ -371,12 +372,8 @@ static char *read_file(const char *name)
     const char *source = getenv("YOKE_SOURCE_DIR");
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", source != NULL ? source : ".", name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL) fail_msg("%s cannot be opened; set YOKE_SOURCE_DIR to the source directory", path);
-    char *text = calloc(1, 1 << 17);
-    assert_non_null(text);
-    size_t length = fread(text, 1, (1 << 17) - 1, file);
-    fclose(file);
+    size_t length = 0;
+    char *text = whole_file_read(path, &length);
     assert_true(length > 0);
     return text;
 }

@@ -11,6 +11,7 @@
 
 #include "checkpoint/checkpoints.h"
 #include "unit.h"
+#include "whole_file.h"
 
 enum { LEAVES = 15, NODES = 7 };
 
@@ -58,14 +59,6 @@ static size_t read_bytes(const char *path, unsigned char *bytes, size_t most)
     size_t count = fread(bytes, 1, most, in);
     fclose(in);
     return count;
-}
-
-static void write_bytes(const char *path, const unsigned char *bytes, size_t count)
-{
-    FILE *out = fopen(path, "wb");
-    assert_non_null(out);
-    assert_int_equal(fwrite(bytes, 1, count, out), count);
-    fclose(out);
 }
 
 static void check_read(const fixture *f, const char *path)
@@ -116,7 +109,7 @@ static void any_damaged_byte_and_any_lost_end_is_seen(void **state)
     int padding = 0;
     for (size_t i = 0; i < count; i++) {
         bytes[i] ^= (unsigned char)(1 << i % 8);
-        write_bytes(f.path, bytes, count);
+        whole_file_write(f.path, bytes, count);
         const yoke_status status = fem_checkpoint_open(f.context, f.path, 1, &read);
         if (status == YOKE_OK) { /* what fills a section up has no meaning */
             padding++;
@@ -129,10 +122,10 @@ static void any_damaged_byte_and_any_lost_end_is_seen(void **state)
     }
     assert_true(padding < 4 * 8);
     for (size_t i = 0; i < count; i++) {
-        write_bytes(f.path, bytes, i);
+        whole_file_write(f.path, bytes, i);
         assert_int_equal(fem_checkpoint_open(f.context, f.path, 1, &read), YOKE_ERROR_INPUT);
     }
-    write_bytes(f.path, bytes, count);
+    whole_file_write(f.path, bytes, count);
     check_read(&f, f.path);
     end(&f);
 }
@@ -155,7 +148,7 @@ static void what_makes_no_sense_is_refused(void **state)
             if (!memcmp(changed, bytes, count)) continue;
             const uint32_t checksum = (uint32_t)crc32_z(crc32_z(0, NULL, 0), changed, 68);
             memcpy(changed + 68, &checksum, 4);
-            write_bytes(f.path, changed, count);
+            whole_file_write(f.path, changed, count);
             assert_int_equal(fem_checkpoint_open(f.context, f.path, 1, &read), YOKE_ERROR_INPUT);
         }
     f.level[3] = 99;

@@ -151,7 +151,7 @@ static void unv_in_millimetres(void **state)
         "    1.0000000000000000D+00\n    2.7314999999999998D+02\n    -1\n";
     const mesh_files *files = *state;
     size_t bytes = 0;
-    char *content = read_file(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof units);
+    char *content = whole_file_read(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof units);
     fem_mesh *mesh = NULL;
     strcpy(text, units);
     strcat(text, content);
@@ -175,7 +175,7 @@ static void unv_in_another_coordinate_system(void **state)
                                  "    0.0D+00  0.0D+00  0.0D+00\n    -1\n";
     const mesh_files *files = *state;
     size_t bytes = 0;
-    char *content = read_file(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof system);
+    char *content = whole_file_read(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof system);
     strcpy(text, system);
     strcat(text, content);
     write_text(own_path(files, "box.unv"), text); /* cylindrical */
@@ -215,8 +215,8 @@ static void bdf_with_long_fields(void **state)
 static void an_extension_in_capitals(void **state)
 {
     size_t bytes = 0;
-    char *content = read_file(shipped_path("tests/fem/meshes/box-8-fields1.bdf"), &bytes);
-    write_file(own_path(*state, "BOX.NAS"), content, bytes);
+    char *content = whole_file_read(shipped_path("tests/fem/meshes/box-8-fields1.bdf"), &bytes);
+    whole_file_write(own_path(*state, "BOX.NAS"), content, bytes);
     free(content);
     fem_mesh *mesh = must_read(*state, own_path(*state, "BOX.NAS"));
     check_box(mesh, 1, numbers);
@@ -246,7 +246,7 @@ static void a_reader_that_was_started_before(void **state)
 static void med_is_read_or_refused_for_the_right_reason(void **state)
 {
     const mesh_files *files = *state;
-    write_file(own_path(files, "box.med"), "\211HDF\r\n\032\nand nothing more", 24);
+    whole_file_write(own_path(files, "box.med"), "\211HDF\r\n\032\nand nothing more", 24);
     fem_mesh *mesh = NULL;
     assert_int_equal(fem_mesh_read(files->context, own_path(files, "box.med"), NULL, &mesh), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(files->context), "box.med"));

@@ -101,10 +101,10 @@ static void truncated_files(void **state)
     uint32_t random = 7;
     for (int i = 0; i < NUM_DAMAGED; i++) {
         size_t bytes = 0;
-        char *content = read_file(shipped_path(damaged[i].file), &bytes);
+        char *content = whole_file_read(shipped_path(damaged[i].file), &bytes);
         for (int k = 0; k < 12; k++) {
             size_t kept = k < 2 ? bytes - 4 - (size_t)k : next_random(&random) % (bytes - 8);
-            write_file(own_path(files, damaged[i].own), content, kept);
+            whole_file_write(own_path(files, damaged[i].own), content, kept);
             must_refuse(files, own_path(files, damaged[i].own), NULL);
         }
         free(content);
@@ -119,13 +119,13 @@ static void files_with_flipped_bytes(void **state)
     int refused = 0;
     for (int i = 0; i < NUM_DAMAGED; i++) {
         size_t bytes = 0;
-        char *content = read_file(shipped_path(damaged[i].file), &bytes);
+        char *content = whole_file_read(shipped_path(damaged[i].file), &bytes);
         for (int k = 0; k < 25; k++) {
             char *copy = malloc(bytes);
             memcpy(copy, content, bytes);
             for (uint32_t flips = 1 + next_random(&random) % 8; flips > 0; flips--)
                 copy[next_random(&random) % bytes] ^= (char)(1 << next_random(&random) % 8);
-            write_file(own_path(files, damaged[i].own), copy, bytes);
+            whole_file_write(own_path(files, damaged[i].own), copy, bytes);
             free(copy);
             fem_mesh *mesh = NULL;
             yoke_status status = fem_mesh_read(files->context, own_path(files, damaged[i].own), NULL, &mesh);

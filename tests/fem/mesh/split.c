@@ -480,7 +480,7 @@ static void a_tangled_curved_tetrahedron(void **state)
 {
     grid g = {.cells = {1, 1, 1}, .order = 2, .kind = all_tetrahedra, .map = straight};
     size_t bytes = 0;
-    char *content = read_file(write_grid(*state, &g, "grid.msh"), &bytes), *node = strstr(content, "\n2 0.5 0 0\n");
+    char *content = whole_file_read(write_grid(*state, &g, "grid.msh"), &bytes), *node = strstr(content, "\n2 0.5 0 0\n");
     assert_non_null(node);
     memcpy(node, "\n2 0.5 9 0\n", 11);
     write_text(own_path(*state, "tangled.msh"), content);
