@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include "fem/body.h"
 #include "mesh/shape.h"
 
 void *block_zeros(int64_t count, size_t size)
@@ -237,4 +238,31 @@ void block_discretise(block *b, fem_element element)
     assert_int_equal(fem_space_create(&b->problem, b->forest, element, &b->space), YOKE_OK);
     assert_int_equal(fem_boundary_create(b->space, &b->boundary), YOKE_OK);
     assert_int_equal(fem_constraints_create(b->space, b->boundary, &b->constraints), YOKE_OK);
+}
+
+void block_create_pattern(block *b, int bits, int components)
+{
+    uint8_t mark[27];
+    block_options options = {.elements = {3, 3, 3}, .map = body_bend, .order = 2, .turn = 11, .components = components};
+    block_create(&options, b);
+    for (int e = 0; e < 27; e++) {
+        int off[3] = {e % 3 != 1, e / 3 % 3 != 1, e / 9 != 1}, count = off[0] + off[1] + off[2];
+        mark[e] = count == 0;
+        for (int a = 0; a < 3; a++) {
+            if (count == 1 && off[a]) mark[e] = bits >> a & 1;
+            if (count == 2 && !off[a]) mark[e] = bits >> (3 + a) & 1;
+        }
+    }
+    assert_int_equal(fem_forest_refine(b->forest, mark), YOKE_OK);
+}
+
+void block_spoil(const fem_space *space, int32_t e, block_fault how)
+{
+    const int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
+    double middle = 0.5 * (space->x[3 * (int64_t)nodes[0] + 2] + space->x[3 * (int64_t)nodes[space->slots - 1] + 2]);
+    for (int s = 0; s < space->slots; s++) {
+        if (nodes[s] < 0) continue;
+        double *z = &space->x[3 * (int64_t)nodes[s] + 2];
+        *z = how == BLOCK_INSIDE_OUT ? 2 * middle - *z : how == BLOCK_FLAT ? middle : s == 0 ? (double)NAN : *z;
+    }
 }

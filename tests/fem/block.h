@@ -53,8 +53,18 @@ void block_two_materials(block *b, double factor);
 /* Refines each leaf with the given probability. */
 void block_refine(block *b, double probability, uint64_t *random);
 
+/*
+ * 27 coarse elements, bent, the inner one refined.  Bits 0-2: its neighbours over faces across x, y, z are refined too; bits 3-5: those over
+ * edges along x, y, z.
+ */
+void block_create_pattern(block *b, int bits, int components);
+
 /* Makes space, boundary and constraints anew. */
 void block_discretise(block *b, fem_element element);
+
+/* Spoils the positions of the nodes of element e. */
+typedef enum block_fault { BLOCK_INSIDE_OUT, BLOCK_FLAT, BLOCK_NOT_A_NUMBER } block_fault;
+void block_spoil(const fem_space *space, int32_t e, block_fault how);
 
 /* The next random number in [0, 1), in [-1, 1); in all of an array. */
 double block_random(uint64_t *random);

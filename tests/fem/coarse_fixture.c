@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include "random_part.h"
 #include "unit.h"
 
 void coarse_start_mpi(void)
@@ -23,8 +24,7 @@ void coarse_fill_random(const q1_grid *grid, uint64_t seed, double *x)
     const int m = grid->components;
     uint64_t number = seed;
     for (int64_t i = 0; i < (int64_t)grid->num_nodes * m; i++) {
-        number = number * 6364136223846793005u + 1442695040888963407u;
-        const double value = (double)(number >> 11) / 4503599627370496.0 - 1.0;
+        const double value = 2 * random_part(&number) - 1;
         x[i] = grid->prescribed[i / m] >> (i % m) & 1 ? 0.0 : value;
     }
 }

@@ -7,15 +7,8 @@
 #include "unit.h"
 
 #include "body.h"
+#include "fem/maps.h"
 #include "model.h"
-
-static void distort(const double in[3], double out[3])
-{
-    const double b = 0.06;
-    out[0] = in[0] + b * sin(3 * in[1] + 1) * sin(2 * in[2] + 0.5);
-    out[1] = in[1] + b * sin(2 * in[0] + 2) * sin(3 * in[2]);
-    out[2] = in[2] + b * sin(4 * in[1]) * sin(2 * in[0] + 0.7);
-}
 
 static void assert_order(const char *what, const manufactured *solution, fem_element element, double coarse, double fine, double expected)
 {
@@ -31,7 +24,7 @@ static void assert_orders(const manufactured *solution, fem_element element, int
                              .element = element,
                              .elements = {2, 2, 2},
                              .order = order_of_map,
-                             .map = distort,
+                             .map = map_wave,
                              .level = element == FEM_Q1 ? 2 : 1,
                              .prescribed = {7, 0, 7, 0, 2, 0, 0}};
     double degree = element == FEM_Q1 ? 1 : 2;

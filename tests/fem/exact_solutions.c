@@ -3,15 +3,11 @@
 
 #include <math.h>
 
+#include "near.h"
 #include "unit.h"
 
 /* Points in 1 < r < 2 away from the axes. */
 static const double points[4][3] = {{0.9, 0.7, 0.4}, {1.1, 0.3, -0.6}, {-0.5, 1.2, 0.8}, {-0.8, -0.9, -0.5}};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.15g, expected %.15g within %g", value, expected, tolerance);
-}
 
 /* u differentiated centrally is grad u; sigma differentiated is -f. */
 static void assert_consistent(const manufactured *solution)

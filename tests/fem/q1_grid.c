@@ -1,4 +1,5 @@
 #include "q1_grid.h"
+#include "random_part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,11 +17,7 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 static int larger(int a, int b) { return a > b ? a : b; }
 
 /* Pseudo-random number in [-1, 1), the same in every run. */
-static double scatter(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / 4503599627370496.0 - 1.0;
-}
+static double scatter(uint64_t *state) { return 2 * random_part(state) - 1; }
 
 static void place_nodes(const q1_grid_options *options, q1_grid *grid)
 {

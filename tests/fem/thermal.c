@@ -6,6 +6,7 @@
 #include "block.h"
 #include "body.h"
 #include "estimate/estimate.h"
+#include "fem/maps.h"
 #include "model.h"
 #include "output/quantities/stress.h"
 #include "solving.h"
@@ -87,20 +88,13 @@ static void uniform_temperature_leaves_a_free_curved_body_without_stress(void **
         }
 }
 
-static void shear(const double in[3], double out[3])
-{
-    out[0] = 2 * in[0] + 0.3 * in[1];
-    out[1] = in[1] - 0.2 * in[2];
-    out[2] = 0.7 * in[2] + 0.1 * in[0];
-}
-
 static void linear_temperature_leaves_a_free_block_without_stress(void **state)
 {
     expansion strain = {12e-6, 80, {30, -20, 50}};
     (void)state;
     for (int i = 1; i < 3; i++) {
         block b;
-        create_free(&strain, shear, 1, elements[i], &b);
+        create_free(&strain, map_shear, 1, elements[i], &b);
         assert_free(&b, &strain);
         block_destroy(&b);
     }
@@ -196,15 +190,6 @@ static void bimetal_strip_bends_as_timoshenko_found(void **state)
     }
 }
 
-/* A quarter of a hollow cylinder about z: radii 1 and 2, z in [0, 1/2]. */
-static void quarter(const double in[3], double out[3])
-{
-    double r = 1 + in[0], angle = 1.5707963267948966 * in[1];
-    out[0] = r * cos(angle);
-    out[1] = r * sin(angle);
-    out[2] = 0.5 * in[2];
-}
-
 /* Its temperature rises with the distance from the axis; both ends on rollers. */
 static void heated_cylinder_has_its_exact_stress_and_an_honest_estimate(void **state)
 {
@@ -217,7 +202,7 @@ static void heated_cylinder_has_its_exact_stress_and_an_honest_estimate(void **s
                                  .element = elements[i],
                                  .elements = {4, 8, 1},
                                  .order = 2,
-                                 .map = quarter,
+                                 .map = map_quarter,
                                  .level = 1,
                                  .prescribed = {0, 0, 2, 1, 4, 4, 0}};
         model_create(&options, &m);
@@ -252,7 +237,7 @@ static void field_of_another_run_is_found_on_other_leaves(void **state)
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             block warm, strained;
-            block_options options = {.elements = {2, 2, 2}, .map = shear, .order = 1, .turn = 5, .components = 1};
+            block_options options = {.elements = {2, 2, 2}, .map = map_shear, .order = 1, .turn = 5, .components = 1};
             block_create(&options, &warm);
             options.components = 3;
             block_create(&options, &strained);

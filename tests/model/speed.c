@@ -5,6 +5,7 @@
 
 #include "base/failing.h"
 #include "model/speed.h"
+#include "random_part.h"
 #include "yoke/plan.h"
 
 enum { MAX_POINTS = 8 };
@@ -166,21 +167,15 @@ static void a_falling_curve_is_replaced_by_its_running_maximum(void **state)
     assert_true(fabs(planned_seconds(context_of(state), curves, 2, 84, units) - 4.2) < 1e-12);
 }
 
-static double random_number(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
-
 static void random_points(uint64_t *random, curve *drawn)
 {
-    drawn->count = 1 + (int64_t)(random_number(random) * MAX_POINTS);
+    drawn->count = 1 + (int64_t)(random_part(random) * MAX_POINTS);
     if (drawn->count > MAX_POINTS) drawn->count = MAX_POINTS;
     double units = 0;
     for (int64_t k = 0; k < drawn->count; k++) {
-        units += 0.1 + 30 * random_number(random);
+        units += 0.1 + 30 * random_part(random);
         drawn->speeds[k][0] = units;
-        drawn->speeds[k][1] = 0.2 + 5 * random_number(random);
+        drawn->speeds[k][1] = 0.2 + 5 * random_part(random);
     }
 }
 

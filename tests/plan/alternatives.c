@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../base/failing.h"
+#include "random_part.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -194,10 +195,7 @@ static void published_takes_the_pair_of_frequencies_of_least_energy(void **state
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 4; k++) {
                 double random[3];
-                for (int j = 0; j < 3; j++) {
-                    seed = seed * 6364136223846793005u + 1442695040888963407u;
-                    random[j] = (double)(seed >> 11) / 9007199254740992.0;
-                }
+                for (int j = 0; j < 3; j++) random[j] = random_part(&seed);
                 n.levels[i][k].seconds_per_unit = 1e-4 * (0.3 + random[0]);
                 n.levels[i][k].dynamic_power_w = 10 + 100 * random[1];
                 n.levels[i][k].idle_power_w = 80 * random[2];

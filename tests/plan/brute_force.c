@@ -324,3 +324,16 @@ double brute_least_time(const yoke_plan_problem *problem)
     free(scratch);
     return fmin(least, least_alone(problem));
 }
+
+brute_limits brute_limits_of(const yoke_plan_options *options, const brute_list *list, double moved)
+{
+    brute_limits limits = {INFINITY, INFINITY};
+    if (options->power_cap_w > 0) limits.power_w = options->power_cap_w * (1 + moved);
+    if (options->max_slowdown > 0) {
+        const brute_cost *fastest = brute_best(list, YOKE_OBJECTIVE_TIME, limits);
+        /* the fastest is always allowed, though its time may be computed in another order */
+        if (fastest != NULL) limits.time_s = fmax(options->max_slowdown * fastest->time_s * (1 + moved), fastest->time_s * (1 + 1e-13));
+    }
+    if (options->deadline_s > 0) limits.time_s = fmin(limits.time_s, options->deadline_s * (1 + moved));
+    return limits;
+}

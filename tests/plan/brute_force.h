@@ -52,6 +52,8 @@ void brute_free(brute_list *list);
 
 /* The cheapest that is allowed, NULL where none is. */
 const brute_cost *brute_best(const brute_list *list, yoke_objective objective, brute_limits limits);
+/* What the options of a plan allow of the list, with all limits moved by so much. */
+brute_limits brute_limits_of(const yoke_plan_options *options, const brute_list *list, double moved);
 /* The least peak power of all that take so long at most; INFINITY where there is none. */
 double brute_least_power(const brute_list *list, double most_seconds);
 

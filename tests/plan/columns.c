@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/failing.h"
+#include "random_part.h"
 #include "yoke/plan.h"
 
 enum { MOST = 64 };
@@ -14,13 +15,6 @@ static yoke_context *make_context(void)
     yoke_context *context = NULL;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     return context;
-}
-
-/* A random number in [0, 1). */
-static double random_part(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
 }
 
 static int64_t random_below(uint64_t *state, int64_t end) { return (int64_t)(random_part(state) * (double)end); }

@@ -4,14 +4,9 @@
 #include <math.h>
 
 #include "plan/partition/nested.h"
+#include "random_part.h"
 
 enum { NODES = 12 };
-
-static double random_part(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
 
 /* Nodes with other speeds, two rectangles each, of about as many blocks.  beyond: what all blocks behind the first rectangle's cost besides, as where memory is full. */
 static void measure_sides(nested_model *models, int64_t count, double side_s, double beyond)

@@ -59,20 +59,6 @@ brute_cost check_choice(const checked *of, const yoke_plan_choice *choice)
 
 /* -------------------------------------------------------------------------------------------------------- the best */
 
-/* What the options allow, with all limits moved by so much. */
-static brute_limits limits_of(const yoke_plan_options *options, const brute_list *list, double moved)
-{
-    brute_limits limits = {INFINITY, INFINITY};
-    if (options->power_cap_w > 0) limits.power_w = options->power_cap_w * (1 + moved);
-    if (options->max_slowdown > 0) {
-        const brute_cost *fastest = brute_best(list, YOKE_OBJECTIVE_TIME, limits);
-        /* the fastest is always allowed, though its time may be computed in another order */
-        if (fastest != NULL) limits.time_s = fmax(options->max_slowdown * fastest->time_s * (1 + moved), fastest->time_s * (1 + 1e-13));
-    }
-    if (options->deadline_s > 0) limits.time_s = fmin(limits.time_s, options->deadline_s * (1 + moved));
-    return limits;
-}
-
 /*
  * Without a choice: which constraint cannot be met, and what of it could be if all others stay.  A deadline that could be met without the power cap
  * makes the cap the one to change, unless that cannot be kept at all.
@@ -103,8 +89,8 @@ static void check_nearest(const checked *of, const brute_list *list, const yoke_
 void check_best(const checked *of, const brute_list *list, const yoke_plan *plan)
 {
     yoke_objective objective = of->options->objective;
-    brute_limits loose = limits_of(of->options, list, exact);
-    const brute_cost *upper = brute_best(list, objective, limits_of(of->options, list, -exact)),
+    brute_limits loose = brute_limits_of(of->options, list, exact);
+    const brute_cost *upper = brute_best(list, objective, brute_limits_of(of->options, list, -exact)),
                      *lower = brute_best(list, objective, loose);
     if (plan->objective != objective || plan->num_devices != of->problem->num_devices) check_fails(of, "a plan for something else");
     if (!plan->feasible) {
@@ -124,8 +110,8 @@ void check_best(const checked *of, const brute_list *list, const yoke_plan *plan
                     upper->time_s, upper->energy_j);
     if (objective != YOKE_OBJECTIVE_TIME || !plan->optimal || of->options->max_nodes > 0) return;
     /* Of all that take least time the one with least energy. */
-    const brute_cost *frugal =
-        brute_best(list, YOKE_OBJECTIVE_ENERGY, (brute_limits){cost.time_s * (1 + 1e-13), limits_of(of->options, list, -exact).power_w});
+    const brute_cost *frugal = brute_best(list, YOKE_OBJECTIVE_ENERGY,
+                                          (brute_limits){cost.time_s * (1 + 1e-13), brute_limits_of(of->options, list, -exact).power_w});
     if (frugal != NULL && cost.energy_j > frugal->energy_j * (1 + exact))
         check_fails(of, "%.17g J in least time, where %.17g are possible", cost.energy_j, frugal->energy_j);
 }
@@ -134,7 +120,7 @@ void check_best(const checked *of, const brute_list *list, const yoke_plan *plan
 
 void check_front(const checked *of, const brute_list *list, const yoke_plan *plan, brute_cost *scratch)
 {
-    brute_limits loose = limits_of(of->options, list, exact);
+    brute_limits loose = brute_limits_of(of->options, list, exact);
     for (int64_t k = 0; k < plan->num_front; k++) {
         brute_cost cost = check_choice(of, &plan->front[k]);
         if (cost.time_s > loose.time_s || cost.peak_power_w > loose.power_w) check_fails(of, "point %lld is not allowed", (long long)k);
@@ -142,7 +128,7 @@ void check_front(const checked *of, const brute_list *list, const yoke_plan *pla
             check_fails(of, "point %lld is dominated by the one before", (long long)k);
     }
     if (!plan->front_optimal) return;
-    int64_t count = brute_front(list, limits_of(of->options, list, -exact), scratch);
+    int64_t count = brute_front(list, brute_limits_of(of->options, list, -exact), scratch);
     for (int64_t k = 0; k < count; k++) {
         int64_t f = 0;
         while (f < plan->num_front && !(plan->front[f].time_s <= scratch[k].time_s * (1 + exact) &&

@@ -20,19 +20,6 @@ static yoke_plan *create(const yoke_plan_problem *problem, const yoke_plan_optio
 
 static bool is_near(double a, double b, double relative) { return a == b || fabs(a - b) <= relative * fmax(fabs(a), fabs(b)); }
 
-/* What the options allow, with all limits moved by so much. */
-static brute_limits limits_of(const yoke_plan_options *options, const brute_list *list, double moved)
-{
-    brute_limits limits = {INFINITY, INFINITY};
-    if (options->power_cap_w > 0) limits.power_w = options->power_cap_w * (1 + moved);
-    if (options->max_slowdown > 0) {
-        const brute_cost *fastest = brute_best(list, YOKE_OBJECTIVE_TIME, limits);
-        if (fastest != NULL) limits.time_s = fmax(options->max_slowdown * fastest->time_s * (1 + moved), fastest->time_s * (1 + 1e-13));
-    }
-    if (options->deadline_s > 0) limits.time_s = fmin(limits.time_s, options->deadline_s * (1 + moved));
-    return limits;
-}
-
 static void wrong(int64_t number, const random_round *drawn, const yoke_plan_options *options, const yoke_plan *plan, const char *what,
                   double a, double b)
 {
@@ -49,8 +36,8 @@ static void check(int64_t number, const random_round *drawn, const brute_list *l
                   const yoke_plan *plan)
 {
     const double exact = 1e-9;
-    const brute_limits loose = limits_of(options, list, exact);
-    const brute_cost *upper = brute_best(list, options->objective, limits_of(options, list, -exact)),
+    const brute_limits loose = brute_limits_of(options, list, exact);
+    const brute_cost *upper = brute_best(list, options->objective, brute_limits_of(options, list, -exact)),
                      *lower = brute_best(list, options->objective, loose);
     if (!plan->feasible) {
         if (upper != NULL)
@@ -82,7 +69,7 @@ static void check(int64_t number, const random_round *drawn, const brute_list *l
     /* Of all that take least time the one with least energy. */
     const brute_limits equals = {cost.time_s * (1 + 1e-13), loose.power_w};
     const brute_cost *frugal = brute_best(list, YOKE_OBJECTIVE_ENERGY, equals);
-    if (frugal != NULL && frugal->peak_power_w <= limits_of(options, list, -exact).power_w &&
+    if (frugal != NULL && frugal->peak_power_w <= brute_limits_of(options, list, -exact).power_w &&
         cost.energy_j > frugal->energy_j * (1 + exact))
         wrong(number, drawn, options, plan, "energy in least time", cost.energy_j, frugal->energy_j);
 }

@@ -2,13 +2,8 @@
 #include <math.h>
 
 #include "plan/partition/share.h"
+#include "random_part.h"
 #include "unit.h"
-
-static double random_number(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
 
 static yoke_curve line(double seconds_per_unit)
 {
@@ -76,17 +71,17 @@ static void three_speed_functions_give_the_reference(void **state)
 
 static yoke_curve random_curve(uint64_t *state)
 {
-    yoke_curve curve = {.knots = 1 + (int)(random_number(state) * 5), .most = INFINITY};
-    double x = 0, t = random_number(state) < 0.5 ? 0 : random_number(state);
+    yoke_curve curve = {.knots = 1 + (int)(random_part(state) * 5), .most = INFINITY};
+    double x = 0, t = random_part(state) < 0.5 ? 0 : random_part(state);
     curve.at_zero = t;
     for (int k = 0; k < curve.knots; k++) {
-        x += 0.1 + 10 * random_number(state);
-        t += 0.01 + 5 * random_number(state) * random_number(state);
+        x += 0.1 + 10 * random_part(state);
+        t += 0.01 + 5 * random_part(state) * random_part(state);
         curve.units[k] = x;
         curve.seconds[k] = t;
     }
-    curve.beyond = 0.05 + random_number(state);
-    if (random_number(state) < 0.3) curve.most = floor(30 * random_number(state));
+    curve.beyond = 0.05 + random_part(state);
+    if (random_part(state) < 0.3) curve.most = floor(30 * random_part(state));
     return curve;
 }
 
@@ -115,14 +110,14 @@ static void integers_sum_exactly_keep_limits_and_are_nearly_optimal(void **state
         const yoke_curve *all[5];
         double shares[5], room = 0, slowest_unit = 0;
         int64_t units[5], sum = 0;
-        int devices = 1 + (int)(random_number(&random) * 5), n = 1 + (int)(random_number(&random) * 60);
+        int devices = 1 + (int)(random_part(&random) * 5), n = 1 + (int)(random_part(&random) * 60);
         for (int i = 0; i < devices; i++) {
             curves[i] = random_curve(&random);
             all[i] = &curves[i];
             room += curves[i].most;
         }
         if (room < n) continue;
-        yoke_share_real(all, devices, n, NULL, random_number(&random) * 10, shares);
+        yoke_share_real(all, devices, n, NULL, random_part(&random) * 10, shares);
         double real = 0;
         double makespan = yoke_share_integer(all, devices, n, NULL, shares, units), best = least_makespan(curves, devices, n);
         for (int i = 0; i < devices; i++) {

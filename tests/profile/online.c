@@ -5,6 +5,7 @@
 
 #include "base/failing.h"
 #include "context.h"
+#include "random_part.h"
 
 /* A device on a virtual clock: kernels one after the other, and between them pauses. */
 typedef struct counter {
@@ -19,11 +20,7 @@ typedef struct counter {
     uint64_t random;
 } counter;
 
-static double draw(counter *c)
-{
-    c->random = c->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(c->random >> 11) * 0x1p-53;
-}
+static double draw(counter *c) { return random_part(&c->random); }
 
 static void pass(counter *c, double seconds, double watts)
 {

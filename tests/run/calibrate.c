@@ -3,6 +3,7 @@
 
 #include "unit.h"
 #include "worker.h"
+#include "random_part.h"
 
 enum { N = 200000 };
 
@@ -249,8 +250,7 @@ static yoke_status noisy_trial(void *user, int64_t device, int64_t units, int64_
 {
     noisy *n = user;
     (void)device;
-    n->state = n->state * 6364136223846793005u + 1442695040888963407u;
-    *seconds = 1e-6 * (double)units * (1 + 0.1 * ((double)(n->state >> 11) * 0x1p-53 - 0.5));
+    *seconds = 1e-6 * (double)units * (1 + 0.1 * (random_part(&n->state) - 0.5));
     return yoke_machine_sleep(n->context, (double)calls * *seconds);
 }
 

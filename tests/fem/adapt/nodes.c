@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "context.h"
+#include "random_part.h"
 
 enum { MOST_RANKS = 4, STEPS = 8, PRODUCTS = 20 };
 
@@ -21,11 +22,7 @@ typedef struct cluster {
     uint64_t state;           /* of the noise */
 } cluster;
 
-static double noise(cluster *c)
-{
-    c->state = c->state * 6364136223846793005u + 1442695040888963407u;
-    return 1 + 0.07 * ((double)(c->state >> 11) / 4503599627370496.0 - 1); /* 0.93 to 1.07 */
-}
+static double noise(cluster *c) { return 1 + 0.07 * (2 * random_part(&c->state) - 1); /* 0.93 to 1.07 */ }
 
 static double true_seconds(const node *n, double x)
 {

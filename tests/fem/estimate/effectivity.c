@@ -9,17 +9,10 @@
 #include "estimate/estimate.h"
 #include "estimate/mark.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "fem/model.h"
 
 static const double quarter = 0.78539816339744831;
-
-static void distort(const double in[3], double out[3])
-{
-    const double b = 0.06;
-    out[0] = in[0] + b * sin(3 * in[1] + 1) * sin(2 * in[2] + 0.5);
-    out[1] = in[1] + b * sin(2 * in[0] + 2) * sin(3 * in[2]);
-    out[2] = in[2] + b * sin(4 * in[1]) * sin(2 * in[0] + 0.7);
-}
 
 /* A quarter of a ring about z, radii 1 and `outer`, half a unit high. */
 static void ring(double outer, const double in[3], double out[3])
@@ -113,7 +106,7 @@ static void trigonometric_field_on_a_distorted_cube(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         manufactured solution = manufactured_trigonometric(210e9, nus[i]);
-        check_elements(&(model_options){&solution, 0, {2, 2, 2}, 2, distort, NULL, 0, {7, 0, 7, 0, 0, 7, 0}}, 2);
+        check_elements(&(model_options){&solution, 0, {2, 2, 2}, 2, map_wave, NULL, 0, {7, 0, 7, 0, 0, 7, 0}}, 2);
     }
 }
 
@@ -166,7 +159,7 @@ static void poisson_trigonometric_field_on_a_distorted_cube(void **state)
 {
     manufactured solution = manufactured_poisson_trigonometric(50);
     (void)state;
-    check_elements(&(model_options){&solution, 0, {2, 2, 2}, 2, distort, NULL, 0, {1, 0, 1, 0, 0, 1, 0}}, 2);
+    check_elements(&(model_options){&solution, 0, {2, 2, 2}, 2, map_wave, NULL, 0, {1, 0, 1, 0, 0, 1, 0}}, 2);
 }
 
 static void poisson_in_a_spherical_shell(void **state)

@@ -30,13 +30,6 @@ static fem_estimate_result estimate(const model *m, const double *u, double *ind
     return result;
 }
 
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.10 * in[1] * in[1] + 0.05 * sin(3 * in[2]);
-    out[1] = in[1] + 0.08 * in[0] * in[2] - 0.05 * cos(3 * in[0]);
-    out[2] = 1.2 * in[2] + 0.07 * in[0] * in[0];
-}
-
 static void shear(const double in[3], double out[3])
 {
     out[0] = 1.1 * in[0] + 0.3 * in[1] - 0.1 * in[2];
@@ -69,9 +62,9 @@ static void a_linear_field_has_no_error_on_curved_meshes_with_hanging_faces(void
     manufactured elastic = manufactured_linear(3, 0.3), scalar = manufactured_poisson_linear(3);
     (void)state;
     for (fem_element element = FEM_Q1; element <= FEM_Q2; element++) {
-        assert_vanishes(&elastic, element, bend, mixed);
-        assert_vanishes(&elastic, element, bend, all_traction);
-        assert_vanishes(&scalar, element, bend, mixed);
+        assert_vanishes(&elastic, element, body_bend, mixed);
+        assert_vanishes(&elastic, element, body_bend, all_traction);
+        assert_vanishes(&scalar, element, body_bend, mixed);
     }
 }
 
@@ -288,7 +281,7 @@ static void the_element_residual_agrees_with_differences_of_the_stress_on_a_curv
     manufactured elastic = manufactured_linear(3, 0.3);
     (void)state;
     for (fem_element element = FEM_Q1; element <= FEM_Q2; element++) {
-        model_options options = {.solution = &elastic, .element = element, .elements = {1, 1, 1}, .order = 2, .map = bend};
+        model_options options = {.solution = &elastic, .element = element, .elements = {1, 1, 1}, .order = 2, .map = body_bend};
         double x[81], local[81], volume;
         model m;
         memcpy(options.prescribed, all_prescribed, sizeof all_prescribed); /* so that faces add nothing */
@@ -314,7 +307,7 @@ static double scale_length = 1;
 
 static void scaled_bend(const double in[3], double out[3])
 {
-    bend(in, out);
+    body_bend(in, out);
     for (int i = 0; i < 3; i++) out[i] *= scale_length;
 }
 
@@ -381,7 +374,7 @@ static void the_interpolants_estimate_falls_with_the_order_of_the_element(void *
     for (fem_element element = FEM_Q1; element <= FEM_Q2; element++)
         for (int k = 0; k < 2; k++) {
             model_options options = {
-                .solution = &solution[k], .element = element, .elements = {2, 2, 2}, .order = 2, .map = bend, .level = 1};
+                .solution = &solution[k], .element = element, .elements = {2, 2, 2}, .order = 2, .map = body_bend, .level = 1};
             double value[2];
             model m;
             memcpy(options.prescribed, mixed, sizeof mixed);
@@ -403,7 +396,7 @@ static void the_interpolants_estimate_falls_with_the_order_of_the_element(void *
 static void the_estimate_does_not_depend_on_the_number_of_threads(void **state)
 {
     manufactured solution = manufactured_trigonometric(3, 0.3);
-    model_options options = {.solution = &solution, .element = FEM_Q2, .elements = {3, 2, 2}, .order = 2, .map = bend};
+    model_options options = {.solution = &solution, .element = FEM_Q2, .elements = {3, 2, 2}, .order = 2, .map = body_bend};
     model m;
     (void)state;
     memcpy(options.prescribed, mixed, sizeof mixed);

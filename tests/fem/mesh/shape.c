@@ -5,14 +5,10 @@
 
 #include "unit.h"
 
+#include "near.h"
 #include "space/space.h"
 
 static const double points[4][3] = {{0.31, 0.62, 0.17}, {0, 1, 0.5}, {0.9, 0.05, 0.44}, {-0.2, 1.3, 0.6}};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
 
 static void shape_functions_are_one_at_their_node_and_sum_to_one(void **state)
 {

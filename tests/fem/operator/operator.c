@@ -11,13 +11,9 @@
 #include "fem/reference_operator.h"
 #include "fem/subdomain_settings.h"
 #include "mesh/shape.h"
+#include "near.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
 
 static void assert_products_of(fem_element element)
 {
@@ -64,26 +60,6 @@ static void product_is_right_for_any_number_of_elements_in_the_last_vector(void 
 }
 
 /*
- * 27 coarse elements, the inner one refined.  Bits 0-2: its neighbours over faces across x, y, z are refined too; bits 3-5: those over
- * edges along x, y, z.
- */
-static void create_pattern(block *b, int bits, int components)
-{
-    uint8_t mark[27];
-    block_options options = {.elements = {3, 3, 3}, .map = body_bend, .order = 2, .turn = 11, .components = components};
-    block_create(&options, b);
-    for (int e = 0; e < 27; e++) {
-        int off[3] = {e % 3 != 1, e / 3 % 3 != 1, e / 9 != 1}, count = off[0] + off[1] + off[2];
-        mark[e] = count == 0;
-        for (int a = 0; a < 3; a++) {
-            if (count == 1 && off[a]) mark[e] = bits >> a & 1;
-            if (count == 2 && !off[a]) mark[e] = bits >> (3 + a) & 1;
-        }
-    }
-    assert_int_equal(fem_forest_refine(b->forest, mark), YOKE_OK);
-}
-
-/*
  * An element can hang on the three faces that it shares with its parent, and on the three edges there that no hanging face has: 18
  * patterns, 17 of them with something hanging, for each of the 8 places in a family.
  */
@@ -97,7 +73,7 @@ static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void *
     for (int bits = 0; bits < 64; bits++)
         for (int i = 0; i < 3; i++) {
             block b;
-            create_pattern(&b, bits, bits % 2 ? 3 : 1);
+            block_create_pattern(&b, bits, bits % 2 ? 3 : 1);
             block_discretise(&b, elements[i]);
             for (int32_t e = 0; e < b.space->num_elements; e++) {
                 assert_in_range(b.space->face_code[e], 0, FEM_FACE_CODES - 1);
@@ -416,20 +392,6 @@ static void visited_element_matrices_add_up_to_the_product(void **state)
 
 /* ----------------------------------------------------------------------------------------------------- bad input */
 
-enum { INSIDE_OUT, FLAT, NOT_A_NUMBER };
-
-/* Spoils the positions of an element's nodes. */
-static void spoil(const fem_space *space, int32_t e, int how)
-{
-    const int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
-    double middle = 0.5 * (space->x[3 * (int64_t)nodes[0] + 2] + space->x[3 * (int64_t)nodes[space->slots - 1] + 2]);
-    for (int s = 0; s < space->slots; s++) {
-        if (nodes[s] < 0) continue;
-        double *z = &space->x[3 * (int64_t)nodes[s] + 2];
-        *z = how == INSIDE_OUT ? 2 * middle - *z : how == FLAT ? middle : s == 0 ? (double)NAN : *z;
-    }
-}
-
 /* The first element whose determinant is not positive at a point of the rule. */
 static int32_t first_folded(const fem_space *space)
 {
@@ -451,7 +413,7 @@ static void folded_elements_are_reported_with_the_number_of_the_first(void **sta
 {
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int how = INSIDE_OUT; how <= NOT_A_NUMBER; how++)
+        for (block_fault how = BLOCK_INSIDE_OUT; how <= BLOCK_NOT_A_NUMBER; how++)
             for (int precision = FEM_DOUBLE; precision <= FEM_SINGLE; precision++) {
                 block b;
                 fem_subdomain *subdomain = NULL;
@@ -459,8 +421,8 @@ static void folded_elements_are_reported_with_the_number_of_the_first(void **sta
                 block_options options = {.elements = {8, 4, 5}, .order = 1, .turn = 0, .components = 3};
                 block_create(&options, &b);
                 block_discretise(&b, elements[i]);
-                spoil(b.space, 50, how); /* one for each thread */
-                spoil(b.space, 120, how);
+                block_spoil(b.space, 50, how); /* one for each thread */
+                block_spoil(b.space, 120, how);
                 snprintf(expected, sizeof expected, "element %lld", (long long)b.mesh.element_tag[first_folded(b.space)]);
                 fem_subdomain_options subdomain_options = {.precision = precision};
                 omp_set_num_threads(2);

@@ -96,23 +96,6 @@ static void product_is_right_for_any_number_of_elements_in_the_last_group(void *
     }
 }
 
-/* As in operator.c: 27 coarse elements, the inner one refined, and those neighbours over faces and edges that the bits name. */
-static void create_pattern(block *b, int bits, int components)
-{
-    uint8_t mark[27];
-    block_options options = {.elements = {3, 3, 3}, .map = body_bend, .order = 2, .turn = 11, .components = components};
-    block_create(&options, b);
-    for (int e = 0; e < 27; e++) {
-        int off[3] = {e % 3 != 1, e / 3 % 3 != 1, e / 9 != 1}, count = off[0] + off[1] + off[2];
-        mark[e] = count == 0;
-        for (int a = 0; a < 3; a++) {
-            if (count == 1 && off[a]) mark[e] = bits >> a & 1;
-            if (count == 2 && !off[a]) mark[e] = bits >> (3 + a) & 1;
-        }
-    }
-    assert_int_equal(fem_forest_refine(b->forest, mark), YOKE_OK);
-}
-
 static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void **state)
 {
     (void)state;
@@ -122,7 +105,7 @@ static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void *
         for (int i = 0; i < 3; i++) {
             if (device_compiles() && bits % 21) continue;
             block b;
-            create_pattern(&b, bits, bits % 2 ? 3 : 1);
+            block_create_pattern(&b, bits, bits % 2 ? 3 : 1);
             block_discretise(&b, device_elements[i]);
             for (int32_t e = 0; e < b.space->num_elements; e++) seen[b.space->face_code[e]] = 1;
             assert_products(&b, (bits + i) % DEVICE_KINDS);

@@ -211,19 +211,6 @@ static void vectors_pass_between_levels_by_rows(void **state)
 
 /* ----------------------------------------------------------------------------------------- bad input, failures */
 
-enum { INSIDE_OUT, FLAT, NOT_A_NUMBER };
-
-static void spoil(const fem_space *space, int32_t e, int how)
-{
-    const int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
-    double middle = 0.5 * (space->x[3 * (int64_t)nodes[0] + 2] + space->x[3 * (int64_t)nodes[space->slots - 1] + 2]);
-    for (int s = 0; s < space->slots; s++) {
-        if (nodes[s] < 0) continue;
-        double *z = &space->x[3 * (int64_t)nodes[s] + 2];
-        *z = how == INSIDE_OUT ? 2 * middle - *z : how == FLAT ? middle : s == 0 ? (double)NAN : *z;
-    }
-}
-
 /* The same text as from the CPU subdomain, but for rounding in the determinant of a flat element. */
 static void folded_elements_are_reported_as_by_the_cpu_subdomain(void **state)
 {
@@ -235,19 +222,19 @@ static void folded_elements_are_reported_as_by_the_cpu_subdomain(void **state)
         block_create(&shape, &b);
         fem_subdomain_options options = {0};
         device_open(&b, &options);
-        for (int how = INSIDE_OUT; how <= NOT_A_NUMBER; how++) {
+        for (block_fault how = BLOCK_INSIDE_OUT; how <= BLOCK_NOT_A_NUMBER; how++) {
             char expected[512];
             device_set_kind(&options, (i + how) % DEVICE_KINDS);
             block_discretise(&b, device_elements[i]);
-            spoil(b.space, 50, how);
-            spoil(b.space, 120, how);
+            block_spoil(b.space, 50, how);
+            block_spoil(b.space, 120, how);
             fem_subdomain_options cpu = {.precision = options.precision};
             int32_t at_interface = b.space->element_nodes[120 * (int64_t)b.space->slots]; /* the second one comes first on the device */
             options.num_interface = 1;
             options.interface_nodes = &at_interface;
             assert_int_equal(fem_subdomain_cpu_create(b.space, b.constraints, &cpu, &subdomain), YOKE_ERROR_INPUT);
             snprintf(expected, sizeof expected, "%s", yoke_last_error(b.context));
-            if (how == FLAT) *strstr(expected, "determinant") = 0;
+            if (how == BLOCK_FLAT) *strstr(expected, "determinant") = 0;
             assert_int_equal(fem_subdomain_device_create(b.space, b.constraints, &options, &subdomain), YOKE_ERROR_INPUT);
             assert_null(subdomain);
             if (strncmp(yoke_last_error(b.context), expected, strlen(expected)))

@@ -5,11 +5,7 @@
 
 #include "fem/body.h"
 #include "fem/subdomain_settings.h"
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
+#include "near.h"
 
 /* ----------------------------------------------------------------------------------------------------- constrained dofs */
 

@@ -5,21 +5,15 @@
 #include "space/temperature.h"
 #include "unit.h"
 
+#include "fem/maps.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.1 * in[1] * in[2];
-    out[1] = in[1] - 0.1 * in[0] * in[0];
-    out[2] = in[2] + 0.05 * sin(3 * in[0]);
-}
-
 /* Faces, edges and points, of which some contradict each other unless the first of them counts. */
 static void create(twins *t, uint64_t seed)
 {
-    const block_options options = {.elements = {2, 2, 2}, .map = bend, .order = 2, .turn = 5, .components = 3};
+    const block_options options = {.elements = {2, 2, 2}, .map = map_bend, .order = 2, .turn = 5, .components = 3};
     static const fem_condition conditions[] = {
         {FEM_DIRICHLET, BLOCK_AXIS, 1, {0.5, 0, 0}},
         {FEM_DIRICHLET, 0, 7, {0.1, 0.2, 0.3}},

@@ -6,16 +6,10 @@
 
 #include "unit.h"
 
+#include "fem/maps.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.1 * in[1] * in[2];
-    out[1] = in[1] - 0.1 * in[0] * in[0];
-    out[2] = in[2] + 0.05 * sin(3 * in[0]);
-}
 
 /* A face between the first two elements joins face 2, from the first one's side alone: a support inside the body. */
 static void add_inner_support(block *b)
@@ -28,7 +22,7 @@ static void add_inner_support(block *b)
 /* Elements that are turned against each other, of two materials, refined at random places; faces of all kinds. */
 static void create(twins *t, int components, uint64_t seed)
 {
-    const block_options options = {.elements = {3, 2, 2}, .map = bend, .order = 2, .turn = 5, .components = components};
+    const block_options options = {.elements = {3, 2, 2}, .map = map_bend, .order = 2, .turn = 5, .components = components};
     const unsigned all = components == 1 ? 1 : 7;
     block *both[2] = {&t->alone, &t->shared};
     twins_create(&options, t);

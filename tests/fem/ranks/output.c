@@ -8,20 +8,14 @@
 
 #include "unit.h"
 
+#include "fem/maps.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.1 * in[1] * in[2];
-    out[1] = in[1] - 0.1 * in[0] * in[0];
-    out[2] = in[2] + 0.05 * sin(3 * in[0]);
-}
-
 static void create(twins *t, int components, bool two_materials, uint64_t seed)
 {
-    const block_options options = {.elements = {3, 2, 2}, .map = bend, .order = 2, .turn = 5, .components = components};
+    const block_options options = {.elements = {3, 2, 2}, .map = map_bend, .order = 2, .turn = 5, .components = components};
     const unsigned all = components == 1 ? 1 : 7;
     twins_create(&options, t);
     if (two_materials) {
@@ -107,7 +101,7 @@ static void assert_same_probes(const twins *t, const outcome *alone, const outco
     for (int i = 0; i < PROBES; i++) {
         double in[3];
         for (int a = 0; a < 3; a++) in[a] = i < 8 ? (i >> a & 1) : block_random(&seed); /* corners, then points inside */
-        bend(in, probes[i].x);
+        map_bend(in, probes[i].x);
         probes[i].name = "probe";
     }
     assert_int_equal(fem_probes_evaluate(t->alone.space, alone->u, alone->stress, PROBES, probes, expected), YOKE_OK);

@@ -9,21 +9,15 @@
 
 #include "unit.h"
 
+#include "fem/maps.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.1 * in[1] * in[2];
-    out[1] = in[1] - 0.1 * in[0] * in[0];
-    out[2] = in[2] + 0.05 * sin(3 * in[0]);
-}
-
 /* Elements that are turned against each other, refined at random places. */
 static void create(twins *t, int turn, uint64_t seed, const double *share)
 {
-    const block_options options = {.elements = {3, 2, 2}, .map = bend, .order = 2, .turn = turn, .components = 3};
+    const block_options options = {.elements = {3, 2, 2}, .map = map_bend, .order = 2, .turn = turn, .components = 3};
     twins_create(&options, t);
     for (int i = 0; i < 3; i++) twins_refine(t, i == 0 ? 0.6 : 0.2, &seed, share);
 }
@@ -50,7 +44,7 @@ static void places_are_found_in_the_lowest_tree(void **state)
 {
     (void)state;
     static const int32_t steps[5] = {0, 1, FEM_PLACE_LENGTH / 3, FEM_PLACE_LENGTH - 8, FEM_PLACE_LENGTH};
-    const block_options options = {.elements = {3, 3, 3}, .map = bend, .order = 1, .turn = 5, .components = 1};
+    const block_options options = {.elements = {3, 3, 3}, .map = map_bend, .order = 1, .turn = 5, .components = 1};
     int lower = 0;
     twins t;
     twins_create(&options, &t);

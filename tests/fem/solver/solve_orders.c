@@ -8,16 +8,9 @@
 
 #include "fem/block.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "fem/model.h"
 #include "fem/solving.h"
-
-static void distort(const double in[3], double out[3])
-{
-    const double b = 0.06;
-    out[0] = in[0] + b * sin(3 * in[1] + 1) * sin(2 * in[2] + 0.5);
-    out[1] = in[1] + b * sin(2 * in[0] + 2) * sin(3 * in[2]);
-    out[2] = in[2] + b * sin(4 * in[1]) * sin(2 * in[0] + 0.7);
-}
 
 /* The solution by fem_solve; freed by the caller. */
 static double *solve(const model *m, double relative_residual)
@@ -41,7 +34,7 @@ static void create(model *m, const manufactured *solution, fem_element element, 
                              .element = element,
                              .elements = {2, 2, 2},
                              .order = 2,
-                             .map = distort,
+                             .map = map_wave,
                              .level = level,
                              .prescribed = {7, 0, 7, 0, 2, 0, 0}};
     model_create(&options, m);

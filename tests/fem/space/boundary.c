@@ -8,14 +8,11 @@
 #include "base/failing.h"
 #include "fem/block.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "fem/reference_operator.h"
+#include "near.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
 
 static void create(block *b, cube_map *map, int order, int components)
 {
@@ -23,13 +20,6 @@ static void create(block *b, cube_map *map, int order, int components)
     block_options options = {.elements = {2, 2, 2}, .map = map, .order = order, .turn = 5, .components = components};
     block_create(&options, b);
     for (int i = 0; i < 3; i++) block_refine(b, i ? 0.2 : 0.6, &random);
-}
-
-static void shear(const double in[3], double out[3])
-{
-    out[0] = 2 * in[0] + 0.3 * in[1];
-    out[1] = in[1] - 0.2 * in[2];
-    out[2] = 0.7 * in[2] + 0.1 * in[0];
 }
 
 static double *loads(const block *b)
@@ -70,7 +60,7 @@ static void tractions_add_up_to_traction_times_area(void **state)
                 double c = p[(a + 1) % 3] * q[(a + 2) % 3] - p[(a + 2) % 3] * q[(a + 1) % 3];
                 area += c * c;
             }
-            create(&b, shear, 1 + i % 2, 3);
+            create(&b, map_shear, 1 + i % 2, 3);
             block_add_condition(&b, (fem_condition){FEM_TRACTION, face, 0, {3, -5, 7}});
             block_discretise(&b, elements[i]);
             double *load = loads(&b);
@@ -197,7 +187,7 @@ static void body_force_adds_up_to_force_times_volume_of_each_material(void **sta
         for (int components = 1; components <= 3; components += 2) {
             block b;
             double sum[3] = {0};
-            create(&b, shear, 1, components); /* sheared volume: det = 2 x 0.7 - 0.3 x (0 + 0.02) */
+            create(&b, map_shear, 1, components); /* sheared volume: det = 2 x 0.7 - 0.3 x (0 + 0.02) */
             const double volume = 2 * (1 * 0.7 - 0) - 0.3 * (0 * 0.7 + 0.2 * 0.1);
             block_two_materials(&b, 10);
             memcpy(b.material[0].force, (double[3]){1, -2, 3}, sizeof b.material[0].force);

@@ -8,21 +8,11 @@
 #include "base/failing.h"
 #include "fem/block.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "mesh/shape.h"
+#include "near.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
-
-static void shear(const double in[3], double out[3])
-{
-    out[0] = 2 * in[0] + 0.3 * in[1];
-    out[1] = in[1] - 0.2 * in[2];
-    out[2] = 0.7 * in[2] + 0.1 * in[0];
-}
 
 /* A coarse space and a fine one on leaves `levels` deeper in places. */
 typedef struct two_spaces {
@@ -35,7 +25,7 @@ typedef struct two_spaces {
 static void create(two_spaces *t, fem_element coarse, fem_element fine, int levels, int transpose)
 {
     uint64_t random = 29;
-    block_options options = {.elements = {2, 2, 1}, .map = shear, .order = 1, .turn = 5, .components = 1};
+    block_options options = {.elements = {2, 2, 1}, .map = map_shear, .order = 1, .turn = 5, .components = 1};
     memset(t, 0, sizeof *t);
     block_create(&options, &t->b);
     block_refine(&t->b, 0.6, &random);

@@ -6,15 +6,12 @@
 #include "estimate/estimate.h"
 #include "fem/block.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "fem/model.h"
+#include "near.h"
 #include "output/quantities/stress.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
 
 static double *loads(const fem_space *space, const fem_boundary *boundary)
 {
@@ -129,22 +126,13 @@ static void centrifugal_force_has_the_resultant_and_work_of_its_definition(void 
     }
 }
 
-/* A quarter of a hollow cylinder about z: radii 1 and 2, z in [0, 1/2]. */
-static void quarter(const double in[3], double out[3])
-{
-    double r = 1 + in[0], angle = 1.5707963267948966 * in[1];
-    out[0] = r * cos(angle);
-    out[1] = r * sin(angle);
-    out[2] = 0.5 * in[2];
-}
-
 static void create_rotating(const manufactured *solution, double density, double speed, fem_element element, model *m)
 {
     model_options options = {.solution = solution,
                              .element = element,
                              .elements = {4, 8, 1},
                              .order = 2,
-                             .map = quarter,
+                             .map = map_quarter,
                              .prescribed = {0, 0, 2, 1, 4, 4, 0}}; /* symmetry planes, rollers on both ends */
     model_create(&options, m);
     m->problem.fields.force = NULL; /* the rotation makes it */

@@ -7,15 +7,12 @@
 
 #include "fem/block.h"
 #include "fem/body.h"
+#include "fem/maps.h"
 #include "fem/reference_operator.h"
 #include "mesh/shape.h"
+#include "near.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
 
 /* A block, refined three times at random places. */
 static void create(block *b, const int n[3], cube_map *map, int order, int turn, uint64_t seed)
@@ -97,13 +94,6 @@ static void refined_elements_fill_the_volume_of_the_coarse_ones(void **state)
 
 /* ------------------------------------------------------------------------------------------------ polynomials */
 
-static void shear(const double in[3], double out[3])
-{
-    out[0] = 2 * in[0] + 0.3 * in[1];
-    out[1] = in[1] - 0.2 * in[2];
-    out[2] = 0.7 * in[2] + 0.1 * in[0];
-}
-
 static double polynomial(const double x[3], int degree)
 {
     double linear = 3 - 2 * x[0] + 0.5 * x[1] + 4 * x[2];
@@ -142,8 +132,8 @@ static void linear_fields_are_reproduced_on_distorted_meshes_with_hanging_nodes(
 static void quadratic_fields_are_reproduced_by_s2_and_q2_on_affine_meshes(void **state)
 {
     (void)state;
-    assert_polynomial_is_reproduced(shear, FEM_S2, 2);
-    assert_polynomial_is_reproduced(shear, FEM_Q2, 2);
+    assert_polynomial_is_reproduced(map_shear, FEM_S2, 2);
+    assert_polynomial_is_reproduced(map_shear, FEM_Q2, 2);
 }
 
 /* ------------------------------------------------------------------------------------------------- continuity */
