@@ -1,4 +1,4 @@
-/* The multigrid on stretched elements: which nodes make a block, what is solved in it, and how few iterations that leaves. */
+/* The multigrid on stretched elements: how few iterations blocks of nodes leave, and what they cost. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,261 +9,10 @@
 #include "fem/decomposition_settings.h"
 #include "solver/direct.h"
 #include "solver/multigrid/blocks.h"
-#include "solver/multigrid/couplings.h"
 #include "solver/multigrid/multigrid.h"
+#include "stretched_bodies.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-
-/* ----------------------------------------------------------------------------------------------------- bodies */
-
-/* Elements by 6 x 6 x 1: ten, and fifty, times as wide as thick. */
-static void plate_10(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = (i < 2 ? 0.5 : 1.0 / 120) * in[i];
-}
-
-static void plate_50(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = (i < 2 ? 0.5 : 1.0 / 600) * in[i];
-}
-
-/* Elements of a cube by 3 x 3 x 3: ten, and a hundred, times as long as wide. */
-static void needles_10(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = (i ? 1 : 10) * in[i];
-}
-
-static void needles_100(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = (i ? 1 : 100) * in[i];
-}
-
-/* Elements of 2 x 21 x 21: a hundred times as long as wide, in a cross-section of 43 nodes of second order. */
-static void wide_needles_100(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = (i ? 1 : 200.0 / 21) * in[i];
-}
-
-/* Layers by four elements that get thinner towards one side: a hundred times in all. */
-static void layers(const double in[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) out[i] = i < 2 ? in[i] : (pow(100, in[i] * 4.0 / 3) - 1) / (pow(100, 4.0 / 3) - 1);
-}
-
-/* Elements by 6 x 6 x 1: ten times as wide as thick, with curved edges in the plane. */
-static void curved_plate(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.08 * sin(6 * in[1]) * sin(3 * in[0]);
-    out[1] = in[1] + 0.08 * sin(5 * in[0]);
-    out[2] = in[2] / 60;
-}
-
-typedef struct shape {
-    cube_map *map;
-    int elements[3];
-    int components, clamped, loaded; /* groups */
-    int order;                       /* of the geometry */
-    double nu;
-} shape;
-
-static const shape thin = {plate_10, {6, 6, 1}, 3, 1, 5, 1, 0.3}, thinner = {plate_50, {6, 6, 1}, 3, 1, 5, 1, 0.3},
-                   needles = {needles_10, {3, 3, 3}, 3, 0, 1, 1, 0.3}, sharp_needles = {needles_100, {3, 3, 3}, 3, 0, 1, 1, 0.3},
-                   wide_needles = {wide_needles_100, {2, 21, 21}, 3, 0, 1, 1, 0.3}, graded = {layers, {4, 4, 4}, 3, 0, 1, 1, 0.3},
-                   curved = {curved_plate, {6, 6, 1}, 3, 0, 5, 2, 0.49};
-
-static void create_in(const shape *of, const yoke_options *memory, block *b)
-{
-    block_options options = {.elements = {of->elements[0], of->elements[1], of->elements[2]},
-                             .map = of->map,
-                             .order = of->order,
-                             .turn = 5,
-                             .components = of->components,
-                             .memory = memory};
-    block_create(&options, b);
-    const double nu = of->nu; /* E = 1 */
-    if (of->components == 3) b->material[0].lambda = nu / ((1 + nu) * (1 - 2 * nu)), b->material[0].mu = 0.5 / (1 + nu);
-    block_add_condition(b, (fem_condition){FEM_DIRICHLET, of->clamped, 7, {0, 0, 0}});
-    block_add_condition(b, (fem_condition){FEM_TRACTION, of->loaded, 0, {0.3, -1, 2}});
-}
-
-static void create(const shape *of, fem_element element, int refinements, double then, block *b)
-{
-    uint64_t random = 3;
-    create_in(of, NULL, b);
-    for (int i = 0; i < refinements; i++) block_refine(b, 1, &random);
-    if (then > 0) block_refine(b, then, &random);
-    block_discretise(b, element);
-    assert_true(!(then > 0) || b->space->num_hanging > 0);
-}
-
-static int64_t dofs_of(const block *b) { return (int64_t)b->space->num_nodes * b->space->components; }
-
-/* ----------------------------------------------------------------------------------------------------- blocks */
-
-static void make_partition(const block *b, double most_bytes, multigrid_partition *p)
-{
-    multigrid_reach *reach;
-    assert_int_equal(multigrid_reach_create(b->space, b->constraints, NULL, &reach), YOKE_OK);
-    assert_int_equal(multigrid_partition_create(reach, most_bytes, p), YOKE_OK);
-    multigrid_reach_destroy(reach);
-}
-
-/* Nodes at the same place along `axes` (bit a) are one block, all of them, and no others. */
-static void assert_blocks(const block *b, int axes)
-{
-    multigrid_partition p;
-    make_partition(b, 1e9, &p);
-    for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
-    for (int32_t n = 0; n < b->space->num_nodes; n++) {
-        for (int32_t m = 0; m < n; m++) {
-            int together = 1;
-            for (int a = 0; a < 3; a++)
-                together = together && (!(axes >> a & 1) || fabs(b->space->x[3 * n + a] - b->space->x[3 * m + a]) < 1e-9);
-            assert_int_equal(p.block[n] == p.block[m], together);
-        }
-    }
-    multigrid_partition_release(b->context, &p);
-}
-
-static void lines_through_a_plate_are_blocks(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        block b;
-        create(&thin, elements[i], 1, 0, &b);
-        assert_true(multigrid_is_stretched(&b.mesh));
-        assert_blocks(&b, 1 | 2);
-        block_destroy(&b);
-    }
-}
-
-static void cross_sections_of_needles_are_blocks(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        block b;
-        create(&needles, elements[i], 0, 0, &b);
-        assert_true(multigrid_is_stretched(&b.mesh));
-        assert_blocks(&b, 1);
-        block_destroy(&b);
-    }
-}
-
-static int32_t count_blocks(const block *b, double most_bytes)
-{
-    multigrid_partition p;
-    make_partition(b, most_bytes, &p);
-    const int32_t count = p.num_blocks;
-    for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
-    multigrid_partition_release(b->context, &p);
-    return count;
-}
-
-/* Of the three planes of nodes as many stay whole as there is memory for. */
-static void wide_cross_sections_are_blocks_where_memory_allows(void **state)
-{
-    (void)state;
-    block b;
-    create(&wide_needles, FEM_Q1, 0, 0, &b);
-    const double section = 4.0 * 3 * 22 * 22 * 1.8 * 3 * 22;
-    const int bands = (2 * 21 + 16) / 16; /* of 16 distances along the diagonal */
-    assert_int_equal(count_blocks(&b, 3.1 * section), 3);
-    assert_int_equal(count_blocks(&b, 1.1 * section), 1 + 2 * bands);
-    assert_int_equal(count_blocks(&b, 0), 3 * bands);
-    block_destroy(&b);
-}
-
-static void a_cube_has_no_blocks(void **state)
-{
-    (void)state;
-    const shape cube = {NULL, {3, 3, 3}, 3, 0, 1, 1, 0.3};
-    block b;
-    create(&cube, FEM_Q2, 0, 0.3, &b);
-    assert_false(multigrid_is_stretched(&b.mesh));
-    assert_blocks(&b, 1 | 2 | 4);
-    block_destroy(&b);
-}
-
-/*
- * B A u = u for any u that is not zero in one block alone, looked at there.  Factors have single precision; sums over a row of a large one
- * lose more, and how much depends on the compiler's order of adding: of 1849 nodes 1e-4 to 2e-4.
- */
-static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint64_t *random)
-{
-    const int32_t cut[2] = {0, b->space->num_elements};
-    const int n = b->space->components;
-    const fem_decomposition_options options = {.devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_decomposition *decomposition;
-    fem_vector *u, *au;
-    multigrid_blocks *blocks;
-    multigrid_partition p;
-    double *values = block_zeros(dofs_of(b), sizeof *values), *found = block_zeros(dofs_of(b), sizeof *found);
-    assert_int_equal(fem_decomposition_create(b->space, b->constraints, &options, &decomposition), YOKE_OK);
-    assert_int_equal(fem_vector_create(decomposition, &u), YOKE_OK);
-    assert_int_equal(fem_vector_create(decomposition, &au), YOKE_OK);
-    make_partition(b, 1e9, &p);
-    assert_int_equal(multigrid_blocks_create(b->space, b->constraints, &blocks), YOKE_OK);
-    assert_true(multigrid_blocks_memory_bytes(blocks) > 0);
-    for (int32_t k = 0; k < p.num_blocks; k += p.num_blocks / 20 + 1) {
-        double off = 0, largest = 0;
-        memset(values, 0, sizeof *values * (size_t)dofs_of(b));
-        for (int32_t i = p.begin[k]; i < p.begin[k + 1]; i++)
-            for (int c = 0; c < n; c++)
-                if (!(b->constraints->prescribed[p.node[i]] >> c & 1)) values[(int64_t)p.node[i] * n + c] = 2 * block_random(random) - 1;
-        fem_vector_write(u, values);
-        fem_decomposition_product(decomposition, 0, u, au);
-        fem_vector_read(au, found);
-        multigrid_blocks_solve(blocks, 2, found, found);
-        for (int32_t i = p.begin[k]; i < p.begin[k + 1]; i++) {
-            for (int c = 0; c < n; c++) {
-                const double expected = 2 * values[(int64_t)p.node[i] * n + c];
-                off = fmax(off, fabs(found[(int64_t)p.node[i] * n + c] - expected));
-                largest = fmax(largest, fabs(expected));
-            }
-        }
-        const int nodes = p.begin[k + 1] - p.begin[k];
-        if (!(off <= (2e-4 + 1e-6 * nodes) * largest)) fail_msg("block %d of %d nodes: off by %g of %g", k, nodes, off, largest);
-    }
-    multigrid_blocks_destroy(blocks);
-    multigrid_partition_release(b->context, &p);
-    fem_vector_destroy(u);
-    fem_vector_destroy(au);
-    fem_decomposition_destroy(decomposition);
-    free(values);
-    free(found);
-}
-
-static void assert_body_has_inverse_blocks(const shape *of, fem_element element, double then, uint64_t *random)
-{
-    block b;
-    fem_devices *devices;
-    create(of, element, 0, then, &b);
-    assert_int_equal(fem_devices_open(b.context, NULL, &devices), YOKE_OK);
-    assert_blocks_are_inverse(&b, devices, random);
-    fem_devices_close(devices);
-    block_destroy(&b);
-}
-
-static void blocks_are_solved_as_the_operator_says(void **state)
-{
-    (void)state;
-    uint64_t random = 11;
-    for (int components = 1; components <= 3; components += 2) {
-        for (int i = 0; i < 6; i++) {
-            shape one = i < 3 ? thin : needles;
-            one.components = components;
-            assert_body_has_inverse_blocks(&one, elements[i % 3], i % 3 == 2 ? 0.3 : 0.5, &random);
-        }
-    }
-}
-
-/* Their matrices are made in several portions, and a factor's rows are hundreds of entries long. */
-static void large_blocks_are_solved_as_the_operator_says(void **state)
-{
-    (void)state;
-    uint64_t random = 12;
-    assert_body_has_inverse_blocks(&wide_needles, FEM_Q2, 0, &random);
-}
 
 /* ------------------------------------------------------------------------------------------------- the cycle */
 
@@ -367,7 +116,7 @@ static int iterations(const setting *s)
     return count;
 }
 
-static void assert_iterations(const shape *of, fem_element element, int refinements, double then, int64_t direct_dofs, int most)
+static void assert_iterations(const stretched_shape *of, fem_element element, int refinements, double then, int64_t direct_dofs, int most)
 {
     setting s;
     create(of, element, refinements, then, &s.b);
@@ -425,7 +174,7 @@ static void graded_layers_take_few_iterations(void **state)
 static void the_cycle_is_symmetric_and_positive_definite(void **state)
 {
     (void)state;
-    const shape *bodies[] = {&thin, &needles, &graded, &curved};
+    const stretched_shape *bodies[] = {&thin, &needles, &graded, &curved};
     const fem_element element[] = {FEM_Q1, FEM_S2, FEM_Q2, FEM_Q1};
     uint64_t random = 7;
     for (int i = 0; i < 4; i++) {
@@ -492,7 +241,7 @@ static void iterations_do_not_depend_on_the_cut(void **state)
 static void blocks_are_counted(void **state)
 {
     (void)state;
-    shape plate = thin;
+    stretched_shape plate = thin;
     block b;
     multigrid_blocks *blocks;
     double entries, operations;
@@ -505,7 +254,7 @@ static void blocks_are_counted(void **state)
     block_destroy(&b);
 }
 
-static fem_multigrid_work work_of(const shape *of, fem_element element, int refinements, int64_t direct_dofs, double *dofs)
+static fem_multigrid_work work_of(const stretched_shape *of, fem_element element, int refinements, int64_t direct_dofs, double *dofs)
 {
     setting s;
     create(of, element, refinements, 0, &s.b);
@@ -525,7 +274,7 @@ static fem_multigrid_work work_of(const shape *of, fem_element element, int refi
 static void an_iteration_costs_more_the_wider_blocks_are(void **state)
 {
     (void)state;
-    const shape cube = {NULL, {3, 3, 3}, 3, 0, 1, 1, 0.3};
+    const stretched_shape cube = {NULL, {3, 3, 3}, 3, 0, 1, 1, 0.3};
     double dofs;
     const fem_multigrid_work ordinary = work_of(&cube, FEM_Q2, 1, 500, &dofs), usual = fem_multigrid_usual_work(dofs);
     assert_true(ordinary.setup == usual.setup && ordinary.iteration == usual.iteration);
@@ -587,12 +336,6 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lines_through_a_plate_are_blocks),
-    cmocka_unit_test(cross_sections_of_needles_are_blocks),
-    cmocka_unit_test(wide_cross_sections_are_blocks_where_memory_allows),
-    cmocka_unit_test(a_cube_has_no_blocks),
-    cmocka_unit_test(blocks_are_solved_as_the_operator_says),
-    cmocka_unit_test(large_blocks_are_solved_as_the_operator_says),
     cmocka_unit_test(plates_of_flat_elements_take_few_iterations),
     cmocka_unit_test(plates_of_flat_elements_with_hanging_nodes_take_few_iterations),
     cmocka_unit_test(needles_take_few_iterations),
