@@ -1,7 +1,7 @@
 /*
  * cuda.h - what the files of the cuda backend share.
  *
- * cuda.c the table, devices, memory, queues and events; load.c the libraries; program.c compiling and launching; blas.c BLAS.
+ * cuda.c the table, devices and memory; queue.c queues, copies and events; load.c the libraries; program.c compiling and launching; blas.c BLAS.
  * Every entry makes the device's primary context current on the calling thread and puts back what was current before, so that an application
  * that uses CUDA itself is not disturbed.
  */
@@ -70,6 +70,21 @@ void yoke_cuda_error_text(const yoke_cuda *state, CUresult result, char *text, s
  * DEVICE_MEMORY where memory was too small; DEVICE for everything else.
  */
 yoke_status yoke_cuda_fail(const yoke_cuda_device *device, CUresult result, const char *doing, ...) YOKE_PRINTF(3, 4);
+
+/* ----------------------------------------------------------------------------------------------- queue.c */
+
+yoke_status yoke_cuda_queue_create(void *device, int flags, void **queue);
+void yoke_cuda_queue_destroy(void *device, void *queue);
+yoke_status yoke_cuda_write(void *queue, void *buffer, int64_t offset, int64_t bytes, const void *from);
+yoke_status yoke_cuda_read(void *queue, void *buffer, int64_t offset, int64_t bytes, void *to);
+yoke_status yoke_cuda_clear(void *queue, void *buffer, int64_t offset, int64_t bytes);
+yoke_status yoke_cuda_finish(void *queue);
+yoke_status yoke_cuda_event_create(void *device, void **event);
+void yoke_cuda_event_destroy(void *device, void *event);
+yoke_status yoke_cuda_record(void *queue, void *event);
+yoke_status yoke_cuda_wait(void *queue, void *event);
+yoke_status yoke_cuda_event_wait(void *event);
+yoke_status yoke_cuda_elapsed_s(void *begin, void *end, double *seconds);
 
 /* --------------------------------------------------------------------------------------------- program.c */
 
