@@ -1,59 +1,8 @@
 /* Calibrating a run on simulated machines: what is known afterwards is what their files say. */
 #include <math.h>
 
-#include "unit.h"
-#include "worker.h"
+#include "calibrated.h"
 #include "random_part.h"
-
-enum { N = 200000 };
-
-/* A GPU with a start, a cliff at 100 000 units, and frequencies whose start does not change; a CPU with one frequency; memory and a host. */
-#define MACHINE(gpu)                                                                                                                    \
-    "{\"name\": \"node\", \"hosting_w\": 15, \"host\": {\"idle_w\": 40}, \"dram\": {\"idle_w\": 5, \"busy_w\": 12}, \"devices\": ["     \
-    "{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": [[0, 2e-6], [20000, 2e-6], [40000, 3e-6]], \"power\": {\"idle_w\": " \
-    "50, "                                                                                                                              \
-    "\"busy_w\": 150}},"                                                                                                                \
-    "{\"name\": \"gpu\", \"class\": \"gpu\", \"start_s\": 2e-4" gpu                                                                     \
-    ", \"power\": {\"idle_w\": 30, \"busy_w\": 230}, \"clock\": {\"levels\": ["                                                         \
-    "{\"frequency_hz\": 0.8e9, \"seconds_per_unit\": [[0, 1.6e-6], [100000, 1.6e-6], [101000, 2.4e-6]], \"power\": {\"idle_w\": 28, "   \
-    "\"busy_w\": "                                                                                                                      \
-    "100}},"                                                                                                                            \
-    "{\"frequency_hz\": 1.2e9, \"seconds_per_unit\": [[0, 1.2e-6], [100000, 1.2e-6], [101000, 1.8e-6]], \"power\": {\"idle_w\": 29, "   \
-    "\"busy_w\": "                                                                                                                      \
-    "150}},"                                                                                                                            \
-    "{\"frequency_hz\": 1.6e9, \"seconds_per_unit\": [[0, 1e-6], [100000, 1e-6], [101000, 1.5e-6]]}]}}]}"
-
-static double cpu_s(double units)
-{
-    double per_unit = units <= 20000 ? 2e-6 : units >= 40000 ? 3e-6 : 2e-6 + 1e-6 * (units - 20000) / 20000;
-    return units > 0 ? units * per_unit : 0;
-}
-
-static double gpu_s(int level, double units)
-{
-    static const double per_unit[] = {1.6e-6, 1.2e-6, 1e-6};
-    double slower = units <= 100000 ? 1 : units >= 101000 ? 1.5 : 1 + 0.5 * (units - 100000) / 1000;
-    return units > 0 ? 2e-4 + units * per_unit[level] * slower : 0;
-}
-
-static yoke_status try_device(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
-{
-    worker *w = user;
-    yoke_status status = yoke_queue_record(w->queues[device], w->begin[device]);
-    for (int64_t k = 0; k < calls && status == YOKE_OK; k++)
-        status = yoke_queue_launch(w->queues[device], w->functions[device], 1, 1, units, NULL, 0);
-    if (status == YOKE_OK) status = yoke_queue_record(w->queues[device], w->end[device]);
-    if (status == YOKE_OK) status = yoke_queue_finish(w->queues[device]);
-    if (status == YOKE_OK) status = yoke_event_elapsed_s(w->begin[device], w->end[device], seconds);
-    *seconds /= (double)calls;
-    return status;
-}
-
-static void calibrate(worker *w, yoke_run_accuracy *accuracy)
-{
-    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = try_device, .user = w};
-    if (yoke_run_calibrate(w->run, &of, accuracy) != YOKE_OK) fail_msg("%s", yoke_last_error(w->context));
-}
 
 static void the_first_round_is_planned_and_is_the_best(void **state)
 {
@@ -115,9 +64,9 @@ static yoke_status prepare_and_try(void *user, int64_t device, int64_t units, in
     preparing *p = user;
     double unused;
     yoke_status status = YOKE_OK;
-    if (p->ready[device] != units) status = try_device(&p->w, device, 4 * units, 1, &unused);
+    if (p->ready[device] != units) status = worker_try(&p->w, device, 4 * units, 1, &unused);
     p->ready[device] = units;
-    return status == YOKE_OK ? try_device(&p->w, device, units, calls, seconds) : status;
+    return status == YOKE_OK ? worker_try(&p->w, device, units, calls, seconds) : status;
 }
 
 static void what_a_trial_makes_ready_is_no_power_of_its_calls(void **state)
@@ -211,34 +160,6 @@ static void a_device_that_fails_at_a_trial_is_left_out(void **state)
     worker_close(&w);
 }
 
-/* Calibrated alone, 2 and 2.2 us a unit; beside each other three times as long. */
-static void what_devices_lose_beside_each_other_is_learned_from_rounds(void **state)
-{
-    (void)state;
-    const char *const text =
-        "{\"name\": \"m\", \"contention\": 2, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": "
-        "2e-6},{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2.2e-6}]}";
-    failing memory = {0};
-    worker w;
-    worker_open(&w, &memory, text, NULL);
-    calibrate(&w, NULL);
-    worker_rounds(&w, N, 1);
-    assert_true(worker_units(&w, 0) > N / 3 && worker_units(&w, 1) > N / 3); /* nothing is known of it yet */
-    worker_rounds(&w, N, 5);
-    assert_int_equal(worker_units(&w, 0), N);
-    assert_true(fabs(w.assignment->predicted.time_s / (2e-6 * N) - 1) < 0.02);
-    int together = 0;
-    double seconds = 0;
-    for (int k = 0; k < 250; k++) {
-        worker_rounds(&w, N, 1);
-        together += worker_units(&w, 0) < N;
-        seconds += w.measured.time_s;
-    }
-    assert_true(together >= 1 && together <= 3); /* it is asked again, and again it does not pay */
-    if (!(seconds < 1.01 * 250 * 2e-6 * N)) fail_msg("asking costs %g of the time", seconds / (250 * 2e-6 * N) - 1);
-    worker_close(&w);
-}
-
 /* The same units and energy by the planner from the file as by the run; the file has curves at points, between which speeds are linear. */
 typedef struct noisy {
     uint64_t state;
@@ -279,26 +200,6 @@ static void noise_of_brief_trials_moves_no_other_size(void **state)
         worker_close(&w);
         assert_int_equal(memory.outstanding, 0);
     }
-}
-
-/* A CPU that has worked beside the GPU on small meshes, and alone beyond its cliff: beside the GPU the cliff is there as well. */
-static void a_cliff_that_trials_saw_is_known_beside_others(void **state)
-{
-    (void)state;
-    enum { SMALL = 45000, LARGE = 40000 }; /* of all units, of the CPU */
-    failing memory = {0};
-    worker w;
-    yoke_prediction before, beyond;
-    worker_open(&w, &memory, MACHINE(""), NULL);
-    calibrate(&w, NULL);
-    worker_rounds(&w, SMALL, 4);
-    assert_true(worker_units(&w, 0) > 0.25 * SMALL && worker_units(&w, 0) < 20000);
-    assert_int_equal(yoke_run_predict(w.run, "work", 0, (double)worker_units(&w, 0), NAN, 1, &before), YOKE_OK);
-    assert_int_equal(yoke_run_predict(w.run, "work", 0, LARGE, NAN, 1, &beyond), YOKE_OK);
-    assert_true(fabs(before.seconds / cpu_s((double)worker_units(&w, 0)) - 1) < 0.01);
-    if (!(fabs(beyond.seconds / cpu_s(LARGE) - 1) < 0.03)) fail_msg("predicted %g s, the machine takes %g s", beyond.seconds, cpu_s(LARGE));
-    worker_close(&w);
-    assert_int_equal(memory.outstanding, 0);
 }
 
 static void a_model_file_plans_what_the_run_plans(void **state)
@@ -356,7 +257,7 @@ static void copies_cost_what_the_machine_says(void **state)
     const yoke_phase phase = {.work = "work", .calls = 1, .units = n, .barrier = 1};
     const yoke_round round = {.num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase, .copy_bytes_per_unit = 4000};
     worker_open(&w, &memory, text, &options);
-    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = try_device, .copies = 1, .user = &w};
+    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = worker_try, .copies = 1, .user = &w};
     if (yoke_run_calibrate(w.run, &of, accuracy) != YOKE_OK) fail_msg("%s", yoke_last_error(w.context));
     assert_true(isnan(accuracy[0].copy_start_s) && isnan(accuracy[0].copy_power_w));
     if (!(fabs(accuracy[1].copy_seconds_per_byte * 4e9 - 1) < 1e-6)) fail_msg("%g s a byte", accuracy[1].copy_seconds_per_byte);
@@ -371,66 +272,6 @@ static void copies_cost_what_the_machine_says(void **state)
     remove("copies-test.model.json");
     worker_close(&w);
     assert_int_equal(memory.outstanding, 0);
-}
-
-static yoke_status try_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed)
-{
-    worker *w = user;
-    yoke_status status = YOKE_OK;
-    for (int64_t i = 0; i < w->num_devices && status == YOKE_OK; i++) {
-        *failed = i;
-        status = yoke_queue_record(w->queues[i], w->begin[i]);
-        for (int64_t k = 0; k < calls && status == YOKE_OK; k++)
-            status = yoke_queue_launch(w->queues[i], w->functions[i], 1, 1, units[i], NULL, 0);
-        if (status == YOKE_OK) status = yoke_queue_record(w->queues[i], w->end[i]);
-    }
-    for (int64_t i = 0; i < w->num_devices && status == YOKE_OK; i++) {
-        *failed = i;
-        status = yoke_queue_finish(w->queues[i]);
-        if (status == YOKE_OK) status = yoke_event_elapsed_s(w->begin[i], w->end[i], &seconds[i]);
-        seconds[i] /= (double)calls;
-    }
-    return status;
-}
-
-/* Alone 2 and 2.2 us a unit, beside each other three times as long: the first round is for one device.  A run with the same store knows it at all sizes, too. */
-static void what_devices_lose_together_is_measured_by_a_trial_of_all(void **state)
-{
-    (void)state;
-    const char *const text =
-        "{\"name\": \"m\", \"contention\": 2, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": "
-        "2e-6},{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2.2e-6}]}";
-    static const char *const path = "together-test.store.json";
-    const yoke_run_options options = {.store = path};
-    failing memory = {0};
-    worker w;
-    yoke_run_accuracy accuracy[WORKER_DEVICES];
-    yoke_prediction alone, beside;
-    remove(path);
-    worker_open(&w, &memory, text, &options);
-    const yoke_run_calibration of = {
-        .work = "work", .min_units = 100, .max_units = N, .trial = try_device, .together = try_together, .user = &w};
-    if (yoke_run_calibrate(w.run, &of, accuracy) != YOKE_OK) fail_msg("%s", yoke_last_error(w.context));
-    for (int i = 0; i < 2; i++) {
-        if (!(fabs(3 * accuracy[i].contention - 1) < 0.01)) fail_msg("device %d: %g of its speed", i, accuracy[i].contention);
-        assert_int_equal(yoke_run_predict(w.run, "work", i, 1000, NAN, 0, &alone), YOKE_OK);
-        assert_int_equal(yoke_run_predict(w.run, "work", i, 1000, NAN, 1, &beside), YOKE_OK);
-        assert_true(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01);
-    }
-    const char *kept = NULL;
-    assert_int_equal(yoke_run_save(w.run, &kept), YOKE_OK);
-    assert_string_equal(kept, path);
-    worker_rounds(&w, N, 1);
-    assert_int_equal(worker_units(&w, 0), N);
-    worker_close(&w);
-    worker_open(&w, &memory, text, &options);
-    worker_rounds(&w, N, 1);
-    assert_int_equal(worker_units(&w, 0), N);
-    assert_int_equal(yoke_run_predict(w.run, "work", 1, 1000, NAN, 0, &alone), YOKE_OK);
-    assert_int_equal(yoke_run_predict(w.run, "work", 1, 1000, NAN, 1, &beside), YOKE_OK);
-    if (!(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01)) fail_msg("%g times as long", beside.seconds / alone.seconds);
-    worker_close(&w);
-    remove(path);
 }
 
 static yoke_status strange_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
@@ -459,7 +300,7 @@ static void a_work_of_one_kind_of_device_is_measured_there_alone(void **state)
     yoke_run_accuracy accuracy[WORKER_DEVICES];
     yoke_prediction known;
     worker_open(&w, &memory, MACHINE(""), NULL);
-    yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = try_device, .user = &w};
+    yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = worker_try, .user = &w};
     for (int accelerators = 0; accelerators < 2; accelerators++) {
         of.use = accelerators ? YOKE_RUN_ACCELERATORS : YOKE_RUN_HOSTS;
         of.work = accelerators ? "there" : "here";
@@ -511,12 +352,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_held_out_tell_how_well_times_are_known),
     cmocka_unit_test(samples_and_predictions_are_those_of_the_machine),
     cmocka_unit_test(noise_of_brief_trials_moves_no_other_size),
-    cmocka_unit_test(a_cliff_that_trials_saw_is_known_beside_others),
     cmocka_unit_test(a_model_file_plans_what_the_run_plans),
     cmocka_unit_test(copies_cost_what_the_machine_says),
-    cmocka_unit_test(what_devices_lose_together_is_measured_by_a_trial_of_all),
     cmocka_unit_test(a_device_that_fails_at_a_trial_is_left_out),
-    cmocka_unit_test(what_devices_lose_beside_each_other_is_learned_from_rounds),
     cmocka_unit_test(a_work_of_one_kind_of_device_is_measured_there_alone),
     cmocka_unit_test(trials_that_tell_no_time_are_refused),
 };

@@ -163,26 +163,13 @@ static double energy_j(int level, int64_t host_units)
            10 * (level + 1) * fmax(0, gpu_s - host_s);
 }
 
-static yoke_status try_device(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
-{
-    worker *w = user;
-    yoke_status status = yoke_queue_record(w->queues[device], w->begin[device]);
-    for (int64_t k = 0; k < calls && status == YOKE_OK; k++)
-        status = yoke_queue_launch(w->queues[device], w->functions[device], 1, 1, units, NULL, 0);
-    if (status == YOKE_OK) status = yoke_queue_record(w->queues[device], w->end[device]);
-    if (status == YOKE_OK) status = yoke_queue_finish(w->queues[device]);
-    if (status == YOKE_OK) status = yoke_event_elapsed_s(w->begin[device], w->end[device], seconds);
-    *seconds /= (double)calls;
-    return status;
-}
-
 /* In a process of its own. */
 static int calibrate_hosting(const char *path)
 {
     session s = {.memory = {0}};
     yoke_run_accuracy accuracy[2];
     worker_open(&s.w, &s.memory, HOSTING, &(yoke_run_options){.store = path, .objective = YOKE_OBJECTIVE_ENERGY});
-    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = HOSTED, .trial = try_device, .user = &s.w};
+    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = HOSTED, .trial = worker_try, .user = &s.w};
     if (yoke_run_calibrate(s.w.run, &of, accuracy) != YOKE_OK) return 1;
     worker_close(&s.w);
     return 0;

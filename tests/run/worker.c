@@ -116,3 +116,16 @@ void worker_rounds(worker *w, int64_t n, int rounds)
 }
 
 int64_t worker_units(const worker *w, int64_t device) { return w->assignment->first[0][device + 1] - w->assignment->first[0][device]; }
+
+yoke_status worker_try(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    worker *w = user;
+    yoke_status status = yoke_queue_record(w->queues[device], w->begin[device]);
+    for (int64_t k = 0; k < calls && status == YOKE_OK; k++)
+        status = yoke_queue_launch(w->queues[device], w->functions[device], 1, 1, units, NULL, 0);
+    if (status == YOKE_OK) status = yoke_queue_record(w->queues[device], w->end[device]);
+    if (status == YOKE_OK) status = yoke_queue_finish(w->queues[device]);
+    if (status == YOKE_OK) status = yoke_event_elapsed_s(w->begin[device], w->end[device], seconds);
+    *seconds /= (double)calls;
+    return status;
+}

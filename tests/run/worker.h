@@ -31,5 +31,7 @@ yoke_status worker_round(worker *w, const yoke_round *round);
 void worker_rounds(worker *w, int64_t n, int rounds);
 /* Units of device i in the latest round. */
 int64_t worker_units(const worker *w, int64_t device);
+/* A trial for yoke_run_calibrate, whose user is the worker: so many calls of one device alone. */
+yoke_status worker_try(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
 
 #endif
