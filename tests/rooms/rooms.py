@@ -37,6 +37,7 @@ SUB_ROOMS = {
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "checkpoint", "adapt", ""),
+    "apps/fem/mesh": chain("file", ""),
     "apps/fem/space": chain("problem", "exchange", "forest", ""),
     "apps/fem/operator": chain("kernels", "", "subdomain", "decomposition"),
     "apps/fem/output": chain("quantities", ""),

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "mesh/wire.h"
+#include "mesh/file/wire.h"
 
 /* Corners around the bottom and the top, then edges, faces, centre. */
 const int8_t fem_mesh_hexahedron_corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};

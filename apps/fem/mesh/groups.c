@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/wire.h"
+#include "mesh/file/wire.h"
 
 /* ------------------------------------------------------------------------------------------------- edges */
 

@@ -1,10 +1,6 @@
 /*
- * private.h - what the files of the mesh reader share:
+ * private.h - what makes a mesh of the stream that file/ reads:
  *
- *     format.c   which format a file has, before Gmsh sees it
- *     bdf.c      BDF files as Gmsh reads them rightly (bdf.h)
- *     unv.c      what Gmsh passes over in a UNV file
- *     child.c    runs yoke-fem-mesh, gives its stream
  *     raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
  *     numbers.c  from the file's node numbers to indices
  *     split.c    hexahedra from tetrahedra and prisms (split.h)
@@ -18,54 +14,8 @@
 #ifndef FEM_MESH_PRIVATE_H
 #define FEM_MESH_PRIVATE_H
 
+#include "mesh/file/file.h"
 #include "mesh/mesh.h"
-
-/* ------------------------------------------------------------------------------------------------ format */
-
-/* X(extension, Gmsh's extension, format's name) */
-#define FEM_MESH_FORMATS(X)  \
-    X(".msh", ".msh", "MSH") \
-    X(".unv", ".unv", "UNV") \
-    X(".bdf", ".bdf", "BDF") \
-    X(".nas", ".bdf", "BDF") \
-    X(".med", ".med", "MED")
-
-typedef struct fem_mesh_file {
-    char *absolute_path;
-    const char *extension; /* by which Gmsh chooses the reader that was recognised */
-    int64_t bytes;
-    char *text; /* what Gmsh gets instead of the file; NULL: the file itself */
-    int64_t text_bytes;
-} fem_mesh_file;
-
-/*
- * Recognises a file by extension and by its first and last 64 KiB: a text file that lacks its end is truncated.
- * Errors: INPUT (what was expected), MEMORY, SYSTEM.
- */
-yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh_file *file);
-/*
- * A BDF file's nodes and elements as Gmsh reads them rightly; says what is left out.  *text is the caller's.
- * Errors: INPUT (line and card: what changes the body and is not read), MEMORY.
- */
-yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes);
-/* What Gmsh passes over in a UNV file.  Errors: INPUT (line: a unit of length without a scale (0), nodes in other coordinate systems). */
-yoke_status fem_mesh_check_unv(yoke_context *context, const char *path, double scale);
-void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
-
-/* ------------------------------------------------------------------------------------------------- child */
-
-typedef struct fem_mesh_stream {
-    unsigned char *bytes; /* aligned to 64 */
-    int64_t count;
-} fem_mesh_stream;
-
-/*
- * Runs yoke-fem-mesh on the file and takes what it writes.  It is looked for beside the running program, in ../libexec/yoke, in ../bin,
- * and where it was installed (FEM_MESH_READER).
- * Errors: INPUT (crash, hang, limit: the file's fault), INTERRUPTED (it was stopped by SIGINT or SIGTERM), SYSTEM, MEMORY.
- */
-yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_options *options,
-                                fem_mesh_stream *stream);
 
 /* --------------------------------------------------------------------------------------------------- raw */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mesh/wire.h"
+#include "mesh/file/wire.h"
 
 /* What is left of the stream. */
 typedef struct cursor {

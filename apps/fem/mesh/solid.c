@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "mesh/file/wire.h"
 #include "mesh/shape.h"
 #include "mesh/split.h"
-#include "mesh/wire.h"
 
 /* ------------------------------------------------------------------------------------------------- shapes */
 

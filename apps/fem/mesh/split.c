@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mesh/wire.h"
+#include "mesh/file/wire.h"
 
 /* ------------------------------------------------------------------------------------------------- nodes */
 

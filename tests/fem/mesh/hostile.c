@@ -1,8 +1,8 @@
 /* Files made to harm: scripts under a mesh's name, truncated and damaged files, and damage between the reader program and this one. */
 #include "base/failing.h"
 #include "fem/mesh_files.h"
+#include "mesh/file/wire.h"
 #include "mesh/private.h"
-#include "mesh/wire.h"
 
 static uint32_t next_random(uint32_t *state)
 {

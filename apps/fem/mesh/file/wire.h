@@ -4,8 +4,8 @@
  * The stream is a sequence of records in the machine's own byte order: a header, then its payload, padded with zeros to 8 bytes.
  * It ends with one END record.  The writer is not trusted: it may have been corrupted by the file that it reads.
  */
-#ifndef FEM_MESH_WIRE_H
-#define FEM_MESH_WIRE_H
+#ifndef FEM_MESH_FILE_WIRE_H
+#define FEM_MESH_FILE_WIRE_H
 
 #include <stdint.h>
 

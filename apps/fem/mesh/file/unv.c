@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/private.h"
+#include "mesh/file/file.h"
 
 enum { LINE_BYTES = 256 };
 

@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "mesh/reader_gmsh.h"
-#include "mesh/wire.h"
+#include "mesh/file/reader_gmsh.h"
+#include "mesh/file/wire.h"
 
 /* Sanitizers reserve terabytes of addresses that they do not use. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

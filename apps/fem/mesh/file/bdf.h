@@ -4,12 +4,12 @@
  *     bdf_card.c   from lines to cards
  *     bdf.c        which cards are read, refused, or left out; the file that Gmsh gets
  */
-#ifndef FEM_MESH_BDF_H
-#define FEM_MESH_BDF_H
+#ifndef FEM_MESH_FILE_BDF_H
+#define FEM_MESH_FILE_BDF_H
 
 #include <stdio.h>
 
-#include "mesh/private.h"
+#include "mesh/file/file.h"
 
 enum { FEM_BDF_FIELDS = 32, FEM_BDF_FIELD_BYTES = 32, FEM_BDF_LINE_BYTES = 1024, FEM_BDF_NAME_BYTES = 24 };
 

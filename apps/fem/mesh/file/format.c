@@ -1,4 +1,4 @@
-#include "mesh/private.h"
+#include "mesh/file/file.h"
 
 #include <ctype.h>
 #include <errno.h>

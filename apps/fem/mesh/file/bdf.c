@@ -3,7 +3,7 @@
  * included files, lines that are joined in another way than by marks.  So Gmsh gets a file of our own with the cards that it reads rightly.
  * What changes the body and is not read is refused by name; what is left out otherwise is said.
  */
-#include "mesh/bdf.h"
+#include "mesh/file/bdf.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * call, one after the other.  Opened one by one, those first that need no other, each looks for its symbols in itself first and then in what it
  * needs: that takes two thirds of the time.
  */
-#include "mesh/reader_gmsh.h"
+#include "mesh/file/reader_gmsh.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "mesh/bdf.h"
+#include "mesh/file/bdf.h"
 
 #include <ctype.h>
 #include <errno.h>

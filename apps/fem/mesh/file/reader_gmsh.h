@@ -1,6 +1,6 @@
 /* reader_gmsh.h - Gmsh's functions as yoke-fem-mesh calls them, from a library that it opens itself. */
-#ifndef FEM_MESH_READER_GMSH_H
-#define FEM_MESH_READER_GMSH_H
+#ifndef FEM_MESH_FILE_READER_GMSH_H
+#define FEM_MESH_FILE_READER_GMSH_H
 
 #include <gmshc.h>
 

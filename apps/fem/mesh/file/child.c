@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* fdopendir */
 
-#include "mesh/private.h"
+#include "mesh/file/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mesh/wire.h"
+#include "mesh/file/wire.h"
 
 #define WORKPLACE_NAME "yoke-mesh-" /* and six characters */
 
