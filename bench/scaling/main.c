@@ -127,58 +127,56 @@ static const app_column columns[] = {
     {0},
 };
 
-static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
-    command_line line = {
-        .gathered = 20000, .aligned = 4, .ranks = 10000, .simulated = 10000, .cores = 1000000, .directory = "out/bench-scaling"};
     const app_option options[] = {
-        {.name = "network", .value = "NAME", .help = "host (as measured, by default), ethernet or infiniband", .text = &line.network},
-        {.name = "latency", .value = "US", .help = "of a message, microseconds", .text = &line.latency},
-        {.name = "overhead", .value = "US", .help = "of the core that sends or receives one, microseconds", .text = &line.overhead},
-        {.name = "bandwidth", .value = "GB/S", .help = "of a rank, in each direction", .text = &line.bandwidth},
-        {.name = "fine", .value = "US", .help = "of an element of q2 in an iteration, without coarser levels", .text = &line.fine},
-        {.name = "coarse", .value = "US", .help = "of an element of q1 on one level", .text = &line.coarse},
+        {.name = "network", .value = "NAME", .help = "host (as measured, by default), ethernet or infiniband", .text = &line->network},
+        {.name = "latency", .value = "US", .help = "of a message, microseconds", .text = &line->latency},
+        {.name = "overhead", .value = "US", .help = "of the core that sends or receives one, microseconds", .text = &line->overhead},
+        {.name = "bandwidth", .value = "GB/S", .help = "of a rank, in each direction", .text = &line->bandwidth},
+        {.name = "fine", .value = "US", .help = "of an element of q2 in an iteration, without coarser levels", .text = &line->fine},
+        {.name = "coarse", .value = "US", .help = "of an element of q1 on one level", .text = &line->coarse},
         {.name = "noise",
          .value = "PART",
          .help = "simulated work takes up to so much longer, at random; 0.1 is 10 %",
-         .text = &line.noise},
+         .text = &line->noise},
         {.name = "gathered",
          .value = "N",
          .help = "a level of at most so many elements is left to rank 0; by default 20000",
-         .number = &line.gathered,
+         .number = &line->gathered,
          .minimum = 1,
          .maximum = 1000000000},
         {.name = "aligned",
          .value = "N",
          .help = "at most so often the distributed mesh is coarsened; by default 4",
-         .number = &line.aligned,
+         .number = &line->aligned,
          .minimum = 0,
          .maximum = 6},
         {.name = "ranks",
          .value = "N",
          .help = "at most so many ranks; by default 10000",
-         .number = &line.ranks,
+         .number = &line->ranks,
          .minimum = 10,
          .maximum = 10000},
         {.name = "simulated",
          .value = "N",
          .help = "simulates at most so many; by default 10000",
-         .number = &line.simulated,
+         .number = &line->simulated,
          .minimum = 0,
          .maximum = 10000},
         {.name = "record",
          .value = "FILE",
          .help = "run.json of yoke fem, to be compared; may be given several times",
-         .list = &line.records},
+         .list = &line->records},
         {.name = "cores",
          .value = "N",
          .help = "of the machine that all ranks of these runs shared",
-         .number = &line.cores,
+         .number = &line->cores,
          .minimum = 1,
          .maximum = 1000000},
-        {.name = "measure", .help = "only measures sums and broadcasts between the ranks that mpirun has started", .flag = &line.measure},
-        app_option_out(&line.directory, "where data and figure go; by default out/bench-scaling"),
-        app_option_json(&line.json),
+        {.name = "measure", .help = "only measures sums and broadcasts between the ranks that mpirun has started", .flag = &line->measure},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-scaling"),
+        app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
         {0},
     };
@@ -191,9 +189,16 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
         .details = "The mesh is a uniform cube of q2 elements. Assumptions and results are in docs/notes/fem-scaling.md.\n"
                    "Exit codes: 0 done; 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
+    return app_options_parse(context, &usage, argc, argv, NULL, answered);
+}
+
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    command_line line = {
+        .gathered = 20000, .aligned = 4, .ranks = 10000, .simulated = 10000, .cores = 1000000, .directory = "out/bench-scaling"};
     bool answered = false;
     scaling_results *results = NULL;
-    yoke_status status = app_options_parse(context, &usage, argc, argv, NULL, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
     if (line.measure) return measure(context, terminal);
     status = app_interrupt_catch(context);

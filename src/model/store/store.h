@@ -81,7 +81,6 @@ yoke_status yoke_store_write(yoke_store *store);
 
 enum {
     STORE_FORMAT = 2,
-    STORE_MAX_BYTES = 64 << 20,
     STORE_REASON_BYTES = 512,
     STORE_SUFFIX_BYTES = 40
 }; /* format 1: yoke fem's own, before there was this one */
