@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "case/case.h"
-#include "case_mesh.h"
+#include "fem/fixtures/case_mesh.h"
 #include "space/problem/problem.h"
 
 #define MOST 16

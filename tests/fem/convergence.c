@@ -6,9 +6,9 @@
 
 #include "unit.h"
 
-#include "body.h"
-#include "fem/maps.h"
-#include "model.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/model.h"
 
 static void assert_order(const char *what, const manufactured *solution, fem_element element, double coarse, double fine, double expected)
 {

@@ -1,5 +1,5 @@
 /* The manufactured and exact solutions themselves: derivatives against differences, and what the theory says of each. */
-#include "manufactured.h"
+#include "fem/fixtures/manufactured.h"
 
 #include <math.h>
 

@@ -7,9 +7,9 @@
 
 #include "unit.h"
 
-#include "block.h"
-#include "body.h"
-#include "solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
 
 static void create(block *b, const manufactured *solution, int order)
 {

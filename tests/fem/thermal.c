@@ -3,13 +3,13 @@
 
 #include "unit.h"
 
-#include "block.h"
-#include "body.h"
 #include "estimate/estimate.h"
-#include "fem/maps.h"
-#include "model.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/model.h"
+#include "fem/fixtures/solving.h"
 #include "output/quantities/stress.h"
-#include "solving.h"
 #include "space/field.h"
 #include "space/temperature.h"
 

@@ -79,11 +79,7 @@ void yoke_store_unlock(yoke_store *store);
  */
 yoke_status yoke_store_write(yoke_store *store);
 
-enum {
-    STORE_FORMAT = 2,
-    STORE_REASON_BYTES = 512,
-    STORE_SUFFIX_BYTES = 40
-}; /* format 1: yoke fem's own, before there was this one */
+enum { STORE_FORMAT = 2, STORE_REASON_BYTES = 512, STORE_SUFFIX_BYTES = 40 }; /* format 1: yoke fem's own, before there was this one */
 
 /* What yoke_store_find and yoke_store_open say about what they decline. */
 typedef struct store_reason {

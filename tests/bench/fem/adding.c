@@ -7,10 +7,10 @@
 
 #include "base/failing.h"
 #include "fem/adding.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/solving.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
+#include "fem/fixtures/subdomain_settings.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -6,7 +6,7 @@
 #include "base/failing.h"
 #include "fem/axmebe.h"
 #include "fem/axmebe_output.h"
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 
 static const fem_element elements_of[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

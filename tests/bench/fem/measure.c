@@ -1,7 +1,7 @@
 /* How benchmarks measure: quantiles, differences and their uncertainty, and how often the work is done. */
 #include <math.h>
 
-#include "fem/block.h"
+#include "fem/fixtures/block.h"
 #include "fem/measure.h"
 #include "fixture.h"
 

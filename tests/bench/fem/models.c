@@ -1,8 +1,8 @@
 /* The meshes and problems of benchmarks: as many elements as are asked for, and the load of the peers' cube. */
 #include <math.h>
 
-#include "fem/block.h"
-#include "fem/body.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
 #include "fem/workload.h"
 #include "fixture.h"
 

@@ -6,9 +6,9 @@
 #include "base/failing.h"
 #include "fem/adaptive.h"
 #include "fem/axmebe.h"
-#include "fem/block.h"
-#include "fem/body.h"
 #include "fem/cg.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
 #include "fem/roofline.h"
 
 /* ---------------------------------------------------------------------------------------------------- counts */

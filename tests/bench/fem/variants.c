@@ -1,9 +1,9 @@
 /* The variants of `yoke bench axmebe` beside the solver's own: element matrices, colours, and that all compute the product. */
 #include "fem/variants.h"
 #include "driver.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/reference_operator.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_operator.h"
 #include "fixture.h"
 
 static const fem_element elements_of[3] = {FEM_Q1, FEM_S2, FEM_Q2};

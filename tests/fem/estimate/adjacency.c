@@ -5,8 +5,8 @@
 #include "unit.h"
 
 #include "estimate/parts.h"
-#include "fem/body.h"
-#include "fem/model.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/model.h"
 #include "mesh/shape.h"
 
 static void count(const fem_space *space, int64_t full, int64_t hanging, int64_t boundary)

@@ -8,9 +8,9 @@
 
 #include "estimate/estimate.h"
 #include "estimate/mark.h"
-#include "fem/body.h"
-#include "fem/maps.h"
-#include "fem/model.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/model.h"
 
 static const double quarter = 0.78539816339744831;
 

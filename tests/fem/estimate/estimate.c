@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/model.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/model.h"
 #include "mesh/shape.h"
 
 /* The calibration constants of docs/methods/estimator.md. */

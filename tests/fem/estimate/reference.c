@@ -5,9 +5,9 @@
 #include "unit.h"
 
 #include "estimate/estimate.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/reference_estimate.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_estimate.h"
 #include "mesh/shape.h"
 #include "output/quantities/stress.h"
 #include "reference_problem.h"

@@ -9,9 +9,9 @@
 #include "unit.h"
 
 #include "estimate/estimate.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/reference_estimate.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_estimate.h"
 #include "mesh/shape.h"
 
 /* Sanitizers see the same code run by a quarter of the kinds of problems, in which each choice is made both ways. */

@@ -1,7 +1,7 @@
 /* Meshes from a program's arrays pass the same checks as files. */
 #include <math.h>
 
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 #include "mesh/private.h"
 #include "mesh/shape.h"
 

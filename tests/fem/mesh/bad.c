@@ -1,5 +1,5 @@
 /* Every bad mesh is refused by a message that names the file and the element, node or group. */
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 
 /* --------------------------------------------------------------------------------------------------- files */
 

@@ -1,7 +1,7 @@
 /* BDF files: one body in every way of writing it; what is not read is refused by name, with its line. */
 #include <math.h>
 
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 
 static char said[4096];
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 #include "mesh/private.h"
 #include "mesh/shape.h"
 

@@ -4,7 +4,7 @@
 #ifndef TEST_GRID_FILE_H
 #define TEST_GRID_FILE_H
 
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 #include "mesh/shape.h"
 
 typedef enum cell_kind { NOTHING, TETRAHEDRA, PRISMS, HEXAHEDRON } cell_kind;

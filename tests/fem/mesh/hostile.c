@@ -1,6 +1,6 @@
 /* Files made to harm: scripts under a mesh's name, truncated and damaged files, and damage between the reader program and this one. */
 #include "base/failing.h"
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 #include "mesh/file/wire.h"
 #include "mesh/private.h"
 

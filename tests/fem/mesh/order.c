@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/block.h"
+#include "fem/fixtures/block.h"
 #include "mesh/private.h"
 
 enum { N = 18, ELEMENTS = N * N * N, VERTICES = (N + 1) * (N + 1) * (N + 1) };

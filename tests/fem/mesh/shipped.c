@@ -1,7 +1,7 @@
 /* The meshes that ship: they are read, and they are the bodies that their names say. */
 #include <math.h>
 
-#include "fem/mesh_files.h"
+#include "fem/fixtures/mesh_files.h"
 #include "mesh/private.h"
 #include "mesh/shape.h"
 

@@ -5,9 +5,9 @@
 
 #include "unit.h"
 
-#include "fem/body.h"
-#include "fem/decomposition_settings.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/decomposition_settings.h"
+#include "fem/fixtures/subdomain_settings.h"
 #include "operator/decomposition/private.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

@@ -6,10 +6,10 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/product.h"
-#include "fem/reference_operator.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/product.h"
+#include "fem/fixtures/reference_operator.h"
+#include "fem/fixtures/subdomain_settings.h"
 #include "mesh/shape.h"
 #include "near.h"
 

@@ -1,8 +1,8 @@
 /* The product on elements whose map is affine, and on boxes along the coordinate axes: they have kernels of their own. */
 #include "unit.h"
 
-#include "fem/body.h"
-#include "fem/product.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/product.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

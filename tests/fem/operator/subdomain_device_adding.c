@@ -3,11 +3,11 @@
 
 #include "unit.h"
 
-#include "fem/body.h"
-#include "fem/reference_operator.h"
-#include "fem/subdomain_cut.h"
-#include "fem/subdomain_device_fixture.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_operator.h"
+#include "fem/fixtures/subdomain_cut.h"
+#include "fem/fixtures/subdomain_device_fixture.h"
+#include "fem/fixtures/subdomain_settings.h"
 #include "operator/subdomain/device.h"
 
 enum { WAYS = 3 };

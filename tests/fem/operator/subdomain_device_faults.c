@@ -5,8 +5,8 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/subdomain_settings.h"
 
 /* The machine's file, made anew for each fault; call 0: no fault. */
 static void write_machine(const char *path, int call, const char *kind)

@@ -4,9 +4,9 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/subdomain_device_fixture.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/subdomain_device_fixture.h"
+#include "fem/fixtures/subdomain_settings.h"
 
 static void assert_near(double value, double expected, double near)
 {

@@ -6,10 +6,10 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/reference_operator.h"
-#include "fem/subdomain_cut.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_operator.h"
+#include "fem/fixtures/subdomain_cut.h"
+#include "fem/fixtures/subdomain_settings.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -3,8 +3,8 @@
 
 #include "unit.h"
 
-#include "fem/body.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/subdomain_settings.h"
 #include "near.h"
 
 /* ----------------------------------------------------------------------------------------------------- constrained dofs */

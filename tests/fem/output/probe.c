@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "unit.h"
 
 /* A repeatable sequence in [0,1]. */

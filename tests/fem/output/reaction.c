@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "mesh/shape.h"
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "unit.h"
 
 /* The call that fails, counted down; a disk tells of lost data once, and never again. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "unit.h"
 
 #define MODULUS 210e9

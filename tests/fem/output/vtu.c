@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "mesh/shape.h"
 #include "unit.h"
 

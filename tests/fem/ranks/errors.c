@@ -14,7 +14,7 @@
 #include "base/failing.h"
 #include "unit.h"
 
-#include "fem/solving.h"
+#include "fem/fixtures/solving.h"
 #include "twins.h"
 
 static void an_error_agreed_on_twice_keeps_its_words(void **state)

@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "fem/maps.h"
+#include "fem/fixtures/maps.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "solver/multigrid/multigrid.h"
 #include "twins.h"
 

@@ -3,8 +3,8 @@
 
 #include "unit.h"
 
-#include "fem/body.h"
-#include "fem/solving.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
 #include "twins.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

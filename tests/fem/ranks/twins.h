@@ -4,7 +4,7 @@
 #ifndef TEST_TWINS_H
 #define TEST_TWINS_H
 
-#include "fem/block.h"
+#include "fem/fixtures/block.h"
 
 typedef struct twins {
     app_ranks *ranks;

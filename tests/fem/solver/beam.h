@@ -4,8 +4,8 @@
 #ifndef TEST_BEAM_H
 #define TEST_BEAM_H
 
-#include "fem/block.h"
-#include "fem/solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/solving.h"
 
 typedef struct beam_options {
     int components, order;

@@ -5,9 +5,9 @@
 
 #include "unit.h"
 
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
 #include "solver/watch.h"
 
 static fem_solver_choice open_choice(void) { return (fem_solver_choice){.asked = FEM_PRECONDITIONER_AUTO}; }

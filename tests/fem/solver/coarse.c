@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "base/failing.h"
-#include "fem/coarse_fixture.h"
+#include "fem/fixtures/coarse_fixture.h"
 #include "unit.h"
 
 static void refuses(coarse_fixture *f, fem_coarse_method method, yoke_status status, const char *text)

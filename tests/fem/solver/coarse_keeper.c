@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
 #include "solver/multigrid/multigrid.h"
 
 /* A block whose own mesh is the last level, however often it is refined. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "fem/coarse_fixture.h"
+#include "fem/fixtures/coarse_fixture.h"
 #include "unit.h"
 
 static q1_grid_options cantilever(int n)

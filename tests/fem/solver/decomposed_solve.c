@@ -4,9 +4,9 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/decomposition_settings.h"
-#include "fem/solving.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/decomposition_settings.h"
+#include "fem/fixtures/solving.h"
 #include "solver/solve_cut.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

@@ -4,11 +4,11 @@
 
 #include "unit.h"
 
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/reference_operator.h"
-#include "fem/solving.h"
-#include "fem/subdomain_settings.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/reference_operator.h"
+#include "fem/fixtures/solving.h"
+#include "fem/fixtures/subdomain_settings.h"
 #include "solver/coarse/coarse.h"
 
 /* ------------------------------------------------------------------------------------------------ the exact solution */

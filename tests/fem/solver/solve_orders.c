@@ -6,11 +6,11 @@
 
 #include "unit.h"
 
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/maps.h"
-#include "fem/model.h"
-#include "fem/solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/model.h"
+#include "fem/fixtures/solving.h"
 
 /* The solution by fem_solve; freed by the caller. */
 static double *solve(const model *m, double relative_residual)

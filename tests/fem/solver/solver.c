@@ -4,9 +4,9 @@
 #include "unit.h"
 
 #include "beam.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/solving.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/solving.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -5,7 +5,7 @@
 
 #include "base/failing.h"
 #include "beam.h"
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -5,8 +5,8 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/body.h"
-#include "fem/decomposition_settings.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/decomposition_settings.h"
 #include "solver/direct.h"
 #include "solver/multigrid/blocks.h"
 #include "solver/multigrid/multigrid.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fem/body.h"
+#include "fem/fixtures/body.h"
 #include "operator/decomposition/decomposition.h"
 #include "solver/multigrid/blocks.h"
 #include "solver/multigrid/couplings.h"

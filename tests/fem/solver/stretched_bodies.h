@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "fem/block.h"
+#include "fem/fixtures/block.h"
 #include "unit.h"
 
 /* Elements by 6 x 6 x 1: ten, and fifty, times as wide as thick. */

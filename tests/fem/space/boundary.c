@@ -6,10 +6,10 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/maps.h"
-#include "fem/reference_operator.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/reference_operator.h"
 #include "near.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

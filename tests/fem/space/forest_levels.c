@@ -3,8 +3,8 @@
 
 #include "unit.h"
 
-#include "fem/block.h"
-#include "fem/body.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
 #include "space/forest/levels.h"
 
 static void create_refined(block *b, int turn)

@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/maps.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
 #include "mesh/shape.h"
 #include "near.h"
 

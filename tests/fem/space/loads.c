@@ -4,10 +4,10 @@
 #include "unit.h"
 
 #include "estimate/estimate.h"
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/maps.h"
-#include "fem/model.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/model.h"
 #include "near.h"
 #include "output/quantities/stress.h"
 

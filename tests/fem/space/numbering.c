@@ -8,8 +8,8 @@
 #include "unit.h"
 
 #include "base/failing.h"
-#include "fem/block.h"
-#include "fem/body.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
 #include "space/forest/places.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};

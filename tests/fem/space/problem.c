@@ -5,7 +5,7 @@
 
 #include "base/failing.h"
 #include "case/case.h"
-#include "fem/case_mesh.h"
+#include "fem/fixtures/case_mesh.h"
 #include "space/problem/checks.h"
 #include "space/problem/problem.h"
 

@@ -5,10 +5,10 @@
 
 #include "unit.h"
 
-#include "fem/block.h"
-#include "fem/body.h"
-#include "fem/maps.h"
-#include "fem/reference_operator.h"
+#include "fem/fixtures/block.h"
+#include "fem/fixtures/body.h"
+#include "fem/fixtures/maps.h"
+#include "fem/fixtures/reference_operator.h"
 #include "mesh/shape.h"
 #include "near.h"
 
