@@ -317,6 +317,16 @@ static void sum_meters(const yoke_run *run, int device, int level, summing *sum)
     for (int k = 0; k < PROFILE_MAX_KERNELS; k++) sum->joules[k].call_s = d->timed_s[level][k] / d->timed[level][k];
 }
 
+/* What the mean seconds of the timed calls may be off from that of all: 95 %.  Infinity: there is only one. */
+static double call_uncertainty_s(const run_profile_device *d, int level, int kernel)
+{
+    const double timed = d->timed[level][kernel], calls = d->calls[level][kernel], mean = d->timed_s[level][kernel] / timed;
+    if (timed >= calls) return 0;
+    if (timed < 2) return INFINITY;
+    const double variance = fmax(0, d->timed_squares[level][kernel] - timed * mean * mean) / (timed - 1);
+    return 2 * sqrt(variance / timed * (1 - timed / calls));
+}
+
 /* More calls make uncertainties smaller by the root of their number, and readings more. */
 static void explain_too_few(const summing *sum, const profile_joules *joules, double calls, char *why)
 {
@@ -366,23 +376,27 @@ static void add_device(yoke_run *run, int device, int level, int64_t *count)
 {
     const run_profile_device *d = &run->profile->devices[device];
     summing sum;
-    double busy_s = 0, any = 0;
+    double busy_s = 0, busy_off_s = 0, any = 0;
     for (int k = 0; k < run->profile->num_kernels; k++) any += d->calls[level][k];
     if (!(any > 0)) return;
     sum_meters(run, device, level, &sum);
     const profile_joules *idle = &sum.joules[PROFILE_MAX_KERNELS];
     for (int k = 0; k < PROFILE_MAX_KERNELS && !(idle->uncertainty_j < 0.5 * idle->energy_j); k++) sum.joules[k].dynamic_j = NAN;
     for (int k = 0; k < run->profile->num_kernels; k++) {
-        if (!(d->calls[level][k] > 0)) continue;
-        add_row(run, device, level, run->profile->names[k], d->calls[level][k], &sum.joules[k], &sum, count);
-        busy_s += d->calls[level][k] * sum.joules[k].call_s;
+        profile_joules *of = &sum.joules[k];
+        const double calls = d->calls[level][k], off_s = call_uncertainty_s(d, level, k);
+        if (!(calls > 0)) continue;
+        of->uncertainty_j = hypot(of->uncertainty_j, off_s * of->energy_j / of->call_s);
+        add_row(run, device, level, run->profile->names[k], calls, of, &sum, count);
+        busy_s += calls * of->call_s;
+        busy_off_s = hypot(busy_off_s, calls * off_s);
     }
     /* What it draws while no kernel is at work. */
     profile_joules rest = sum.joules[PROFILE_MAX_KERNELS];
     rest.call_s = (d->round_s[level] - busy_s) / d->rounds[level];
-    if (!(d->rounds[level] > 0) || !(rest.call_s * d->rounds[level] > 1e-9 * d->round_s[level])) return; /* it is always at work */
+    if (!(d->rounds[level] > 0) || !(rest.call_s * d->rounds[level] > 1e-9 * d->round_s[level])) return;         /* it is always at work */
+    rest.uncertainty_j = hypot(rest.uncertainty_j * rest.call_s, rest.energy_j * busy_off_s / d->rounds[level]); /* energy_j: of a second */
     rest.energy_j *= rest.call_s;
-    rest.uncertainty_j *= rest.call_s;
     rest.dynamic_j = 0;
     add_row(run, device, level, NULL, d->rounds[level], &rest, &sum, count);
 }

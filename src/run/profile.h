@@ -48,6 +48,8 @@ typedef struct run_profile_device {
     double round_calls[PROFILE_MAX_KERNELS]; /* of the round that has begun */
     double calls[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS];
     double timed[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS], timed_s[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS]; /* calls, and their seconds */
+    double timed_squares[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS],
+        last_s[PROFILE_MAX_KERNELS]; /* of these seconds; of the last call, which may go on */
 } run_profile_device;
 
 typedef struct run_profile {

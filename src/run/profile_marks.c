@@ -24,12 +24,21 @@ static yoke_status tell_known(run_profile_device *d, double until_s)
     return run_profile_without_energy(d, status);
 }
 
+static void add_timed(run_profile_device *d, const profile_call *call)
+{
+    const int level = d->level, kernel = call->kernel;
+    const double seconds = call->end_s - call->start_s, before_s = call->continues ? d->last_s[kernel] : 0;
+    d->last_s[kernel] = before_s + seconds;
+    d->timed[level][kernel] += !call->continues;
+    d->timed_s[level][kernel] += seconds;
+    d->timed_squares[level][kernel] += d->last_s[kernel] * d->last_s[kernel] - before_s * before_s;
+}
+
 static yoke_status tell_call(run_profile_device *d, const profile_call *call)
 {
     yoke_status status = YOKE_OK;
     for (int m = 0; m < d->num_meters && status == YOKE_OK; m++) status = profiler_call(d->meters[m].profiler, call);
-    d->timed[d->level][call->kernel] += !call->continues;
-    d->timed_s[d->level][call->kernel] += call->end_s - call->start_s;
+    add_timed(d, call);
     return run_profile_without_energy(d, status);
 }
 
