@@ -1,4 +1,5 @@
 #include "mesh/private.h"
+#include "mesh/shape.h"
 
 #include <limits.h>
 
@@ -14,7 +15,7 @@ void fem_mesh_expand_serendipity(double position[27][3])
     for (int axis = 0; axis < 3; axis++) {
         double corners = 0, edges = 0;
         for (int slot = 0; slot < 27; slot++) {
-            int middles = (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1);
+            int middles = fem_slot_middles(slot);
             if (middles == 0) corners += position[slot][axis];
             if (middles == 1) edges += position[slot][axis];
         }

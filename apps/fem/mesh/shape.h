@@ -5,6 +5,9 @@
 #ifndef FEM_MESH_SHAPE_H
 #define FEM_MESH_SHAPE_H
 
+/* How many of the three coordinates of a slot of 27 are in the middle: 0 corner, 1 edge, 2 face, 3 volume. */
+static inline int fem_slot_middles(int slot) { return (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1); }
+
 /* One-dimensional values, first and second derivatives of the n = 2 or 3 shape functions at t. Each output may be NULL. */
 void fem_shape_1d(int n, double t, double *value, double *derivative, double *second);
 

@@ -10,6 +10,7 @@
  */
 #include <p8est_ghost.h>
 
+#include "mesh/shape.h"
 #include "space/forest/places.h"
 #include "space/forest/skeleton.h"
 #include "space/parts.h"
@@ -176,7 +177,7 @@ static yoke_status number_element(numbering *n, int32_t e)
     for (int s = 0; s < space->slots; s++) {
         uint64_t place;
         nodes[s] = -1;
-        if (space->element == FEM_S2 && space_middles(s) >= 2) continue;
+        if (space->element == FEM_S2 && fem_slot_middles(s) >= 2) continue;
         if (is_centre(space, s)) {
             nodes[s] = space->num_nodes++;
             continue;

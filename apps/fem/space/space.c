@@ -74,7 +74,7 @@ static void fill_serendipity(int n, double *local)
     for (int c = 0; c < n; c++) {
         double sum = 0;
         for (int s = 0; s < 27; s++) {
-            int m = space_middles(s);
+            int m = fem_slot_middles(s);
             if (m < 2) sum += (m ? volume_edge_weight : volume_corner_weight) * local[s * n + c];
         }
         local[13 * n + c] = sum;
@@ -87,7 +87,7 @@ static void fold_serendipity(int n, double *local)
         double centre = local[13 * n + c];
         local[13 * n + c] = 0;
         for (int s = 0; s < 27; s++) {
-            int m = space_middles(s);
+            int m = fem_slot_middles(s);
             if (m < 2) local[s * n + c] += (m ? volume_edge_weight : volume_corner_weight) * centre;
         }
     }

@@ -4,6 +4,7 @@
  */
 #include <float.h>
 
+#include "mesh/shape.h"
 #include "operator/kernels/batch.h"
 #include "operator/kernels/batch_shuffle.h"
 #include "operator/kernels/derivatives.h"

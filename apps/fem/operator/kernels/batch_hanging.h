@@ -104,7 +104,7 @@ static void NAME(fill_serendipity)(V *v)
 {
     V corners = {0}, edges = {0};
     for (int s = 0; s < 27; s++) {
-        int middles = (s % 3 == 1) + (s / 3 % 3 == 1) + (s / 9 == 1);
+        int middles = fem_slot_middles(s);
         if (middles == 0) corners += v[s];
         if (middles == 1) edges += v[s];
     }
@@ -123,7 +123,7 @@ static void NAME(fold_serendipity)(V *v)
 {
     V centre = v[13];
     for (int s = 0; s < 27; s++) {
-        int middles = (s % 3 == 1) + (s / 3 % 3 == 1) + (s / 9 == 1);
+        int middles = fem_slot_middles(s);
         if (middles == 0) v[s] -= (REAL)0.25 * centre;
         if (middles == 1) v[s] += (REAL)0.25 * centre;
     }

@@ -2,6 +2,7 @@
  * derivatives.c - the kernels of derivatives.h for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
  */
 #include "operator/kernels/derivatives.h"
+#include "mesh/shape.h"
 
 #include <math.h>
 #include <string.h>

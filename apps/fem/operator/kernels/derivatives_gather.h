@@ -54,7 +54,7 @@ INLINE void fill_serendipity(packed *v)
 {
     packed corners = {0}, edges = {0};
     for (int s = 0; s < 27; s++) {
-        int middles = (s % 3 == 1) + (s / 3 % 3 == 1) + (s / 9 == 1);
+        int middles = fem_slot_middles(s);
         if (middles == 0) corners += v[s];
         if (middles == 1) edges += v[s];
     }

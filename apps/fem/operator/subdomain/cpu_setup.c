@@ -21,7 +21,7 @@ static void list_used_slots(cpu_subdomain *cpu)
 {
     const fem_space *space = cpu->subdomain.space;
     for (int s = 0; s < space->slots; s++) {
-        int middles = (s % 3 == 1) + (s / 3 % 3 == 1) + (s / 9 == 1);
+        int middles = fem_slot_middles(s);
         if (space->element == FEM_S2 && middles >= 2) continue;
         cpu->slot[cpu->used++] = (int8_t)s;
     }

@@ -8,12 +8,10 @@
 /* As in kernels/subdomain_element.h. */
 enum { ROWS_EXPAND, ROWS_FOLD, ROWS_SQUARE, ROW_TABLES };
 
-static int middles(int slot) { return (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1); }
-
 static void list_used_slots(const fem_space *space, device_tables *t)
 {
     for (int s = 0; s < space->slots; s++)
-        if (space->element != FEM_S2 || middles(s) < 2) t->slot[t->used++] = (int8_t)s;
+        if (space->element != FEM_S2 || fem_slot_middles(s) < 2) t->slot[t->used++] = (int8_t)s;
 }
 
 /* ---------------------------------------------------------------------------------------------------- patterns */
@@ -77,7 +75,7 @@ static void add_rows(const fem_space *space, device_tables *t, int table, int pa
             for (int i = 0; i < t->used; i++) add_entry(t, i, matrix[t->slot[i]][row]);
         else if (row < t->used)
             for (int s = 0; s < space->slots; s++)
-                if (table == ROWS_FOLD || space->element != FEM_S2 || middles(s) < 2) add_entry(t, s, matrix[t->slot[row]][s]);
+                if (table == ROWS_FOLD || space->element != FEM_S2 || fem_slot_middles(s) < 2) add_entry(t, s, matrix[t->slot[row]][s]);
     }
 }
 

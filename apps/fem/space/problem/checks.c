@@ -4,6 +4,7 @@
 
 #include "mesh/shape.h"
 #include "space/problem/checks.h"
+#include "space/problem/sets.h"
 
 int fem_member_corners(int dimension, int local, int corners[4])
 {
@@ -48,16 +49,6 @@ static face_key key_of_face(const fem_mesh *mesh, int64_t element, int face)
     return key;
 }
 
-/* Root of an element in the forest of merged sets; halves the path on the way. */
-static int32_t root_of(int32_t *parent, int32_t element)
-{
-    while (parent[element] != element) {
-        parent[element] = parent[parent[element]];
-        element = parent[element];
-    }
-    return element;
-}
-
 /* All faces, those with the same smallest vertex side by side: from first[v] on. */
 static void sort_faces(const fem_mesh *mesh, int64_t *first, face_key *faces)
 {
@@ -84,20 +75,15 @@ yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t 
     face_key *faces = memory;
     sort_faces(mesh, first, faces);
     memset(shared, 0, (size_t)mesh->num_elements);
-    for (int64_t e = 0; e < mesh->num_elements; e++) piece[e] = (int32_t)e;
+    fem_sets_start(mesh->num_elements, piece);
     for (int64_t i = 1; i < 6 * mesh->num_elements; i++) {
         face_key *a = &faces[i - 1], *b = &faces[i];
         if (memcmp(a->vertex, b->vertex, sizeof a->vertex) != 0) continue;
         shared[a->element] |= (uint8_t)(1u << a->face);
         shared[b->element] |= (uint8_t)(1u << b->face);
-        int32_t left = root_of(piece, a->element), right = root_of(piece, b->element);
-        piece[left > right ? left : right] = left < right ? left : right; /* the smaller number is the root */
+        fem_sets_merge(piece, a->element, b->element);
     }
-    int32_t count = 0;
-    for (int64_t e = 0; e < mesh->num_elements; e++) /* a parent comes before its child, so that it is numbered (as -1 - number) by then */
-        piece[e] = piece[e] == e ? -1 - count++ : piece[piece[e]];
-    for (int64_t e = 0; e < mesh->num_elements; e++) piece[e] = -1 - piece[e];
-    *num_pieces = count;
+    *num_pieces = fem_sets_number(mesh->num_elements, piece);
     yoke_release(mesh->context, memory);
     yoke_release(mesh->context, first);
     return YOKE_OK;

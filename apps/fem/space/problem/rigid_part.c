@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "space/problem/checks.h"
+#include "space/problem/sets.h"
 #include "space/problem/small_svd.h"
 
 /* A part that is taken out must leave so little of the largest value; else the values stay as the case has them. */
@@ -14,32 +15,18 @@ static const double zero_singular = 1e-13;
 
 /* ------------------------------------------------------------------------------------------------------- bodies */
 
-static int32_t root_of(int32_t *parent, int32_t element)
-{
-    while (parent[element] != element) {
-        parent[element] = parent[parent[element]];
-        element = parent[element];
-    }
-    return element;
-}
-
 yoke_status fem_find_bodies(const fem_mesh *mesh, int32_t *body, int32_t *num_bodies)
 {
     int32_t *seen; /* by vertex: an element that has it, plus 1 */
     yoke_status status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, &seen);
     if (status) return status;
-    for (int64_t e = 0; e < mesh->num_elements; e++) body[e] = (int32_t)e;
+    fem_sets_start(mesh->num_elements, body);
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++) {
         int32_t *first = &seen[mesh->corners[i]];
         if (!*first) *first = (int32_t)(i / 8) + 1;
-        int32_t left = root_of(body, *first - 1), right = root_of(body, (int32_t)(i / 8));
-        body[left > right ? left : right] = left < right ? left : right; /* the smaller number is the root */
+        fem_sets_merge(body, *first - 1, (int32_t)(i / 8));
     }
-    int32_t count = 0;
-    for (int64_t e = 0; e < mesh->num_elements; e++) /* a parent comes before its child, so that it is numbered (as -1 - number) by then */
-        body[e] = body[e] == e ? -1 - count++ : body[body[e]];
-    for (int64_t e = 0; e < mesh->num_elements; e++) body[e] = -1 - body[e];
-    *num_bodies = count;
+    *num_bodies = fem_sets_number(mesh->num_elements, body);
     yoke_release(mesh->context, seen);
     return YOKE_OK;
 }
@@ -122,11 +109,7 @@ static void motion_row(const fit *f, const double x[3], int component, double ro
 {
     double d[3];
     for (int a = 0; a < 3; a++) d[a] = (x[a] - f->centre[a]) / f->scale;
-    const double rotations[3][3] = {{0, d[2], -d[1]}, {-d[2], 0, d[0]}, {d[1], -d[0], 0}}; /* (e_j x d)_i at [i][j] */
-    for (int j = 0; j < 3; j++) {
-        row[j] = j == component;
-        row[3 + j] = rotations[component][j];
-    }
+    fem_rigid_row(d, component, row);
 }
 
 static void add_row(fit *f, const double x[3], int component, double value)

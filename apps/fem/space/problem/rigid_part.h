@@ -10,6 +10,16 @@
 
 #include "space/problem/problem.h"
 
+/* row: component `component` of the six rigid motions at d from the centre: three translations, three rotations about x, y, z. */
+static inline void fem_rigid_row(const double d[3], int component, double row[6])
+{
+    const double rotations[3][3] = {{0, d[2], -d[1]}, {-d[2], 0, d[0]}, {d[1], -d[0], 0}}; /* (e_j x d)_i at [i][j] */
+    for (int j = 0; j < 3; j++) {
+        row[j] = j == component;
+        row[3 + j] = rotations[component][j];
+    }
+}
+
 /*
  * Numbers the bodies of problem->mesh: elements that are connected through vertices.  body [num_elements].  Errors: MEMORY.
  */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "space/problem/checks.h"
+#include "space/problem/rigid_part.h"
 #include "space/problem/small_svd.h"
 
 #define MAX_PIECES 32
@@ -87,11 +88,8 @@ static void motion_row(const rigid *run, int32_t vertex, int component, double s
     }
     double d[3];
     for (int a = 0; a < 3; a++) d[a] = (run->problem->mesh->vertices[3 * (int64_t)vertex + a] - run->centre[a]) / run->scale;
-    const double rotations[3][3] = {{0, d[2], -d[1]}, {-d[2], 0, d[0]}, {d[1], -d[0], 0}}; /* (e_j x d)_i at [i][j] */
-    for (int j = 0; j < 3; j++) {
-        row[j] = j == component ? sign : 0;
-        row[3 + j] = sign * rotations[component][j];
-    }
+    fem_rigid_row(d, component, row);
+    for (int j = 0; j < 6; j++) row[j] *= sign;
 }
 
 /* Equal displacement of two pieces at a vertex, or, other < 0, none of the first. */
