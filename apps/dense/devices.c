@@ -5,8 +5,6 @@
 
 #include "common/files/file.h"
 
-static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
-
 void dense_device_options(app_option *options, dense_words *words, app_terminal *terminal)
 {
     const app_option all[DENSE_DEVICE_OPTIONS + 1] = {
@@ -44,7 +42,7 @@ yoke_status dense_devices_check(yoke_context *context, const dense_words *words)
     double part;
     int objective;
     yoke_status status = app_option_real(context, "share", words->share, 0, 1, &part);
-    if (!status) status = app_option_choice(context, "objective", words->objective, objectives, &objective);
+    if (!status) status = app_option_choice(context, "objective", words->objective, app_objective_names, &objective);
     if (!status) status = app_file_check(context, app_option_store(words->store, NULL));
     return status ? status : app_file_check(context, words->json);
 }
@@ -55,7 +53,7 @@ yoke_status dense_devices_open(yoke_context *context, const dense_words *words, 
     int objective = 0;
     yoke_run_options options = {.devices = words->devices, .store = app_option_store(words->store, ""), .declared = words->declared};
     yoke_status status = app_option_real(context, "share", words->share, 0, 1, &part);
-    if (!status) status = app_option_choice(context, "objective", words->objective, objectives, &objective);
+    if (!status) status = app_option_choice(context, "objective", words->objective, app_objective_names, &objective);
     if (words->share) options.share = &part;
     options.objective = (yoke_objective)objective;
     if (words->threads) omp_set_num_threads((int)words->threads);

@@ -43,12 +43,6 @@ const plan_case plan_cases[] = {
 };
 const int num_plan_cases = sizeof plan_cases / sizeof plan_cases[0];
 
-const char *plan_objective_name(yoke_objective objective)
-{
-    static const char *const names[] = {"time", "energy", "edp", "ed2p"};
-    return names[objective];
-}
-
 /* Plans problem `number`; the same problems for all objectives. */
 static yoke_status plan_one(yoke_context *context, const plan_case *timed, yoke_objective objective, uint64_t state, double *seconds,
                             double *nodes, plan_figures *figures)

@@ -27,8 +27,6 @@ typedef struct plan_figures {
 extern const plan_case plan_cases[];
 extern const int num_plan_cases;
 
-const char *plan_objective_name(yoke_objective objective);
-
 /* Plans `problems` random problems, one after the other, and times each.  Errors: MEMORY, those of yoke_plan_create, INTERRUPTED. */
 yoke_status plan_case_run(yoke_context *context, const plan_case *timed, yoke_objective objective, int64_t problems, uint64_t seed,
                           plan_figures *figures);

@@ -104,7 +104,7 @@ static void print_row(app_terminal *terminal, const timed_row *row)
     if (!isnan(row->timed->goal_s)) snprintf(goal, sizeof goal, "%g", 1e3 * row->timed->goal_s);
     if (!isnan(f->gap)) snprintf(gap, sizeof gap, "%.2g", 100 * f->gap);
     app_print(terminal, "%-20s %8lld %-9s %10.4f %10.4f %10.4f %8s %9.1f %9s %11.0f %9.0f%s\n", row->timed->name,
-              (long long)row->timed->shape.units, plan_objective_name(row->objective), 1e3 * f->median_s, 1e3 * f->p99_s, 1e3 * f->max_s,
+              (long long)row->timed->shape.units, app_objective_names[row->objective], 1e3 * f->median_s, 1e3 * f->p99_s, 1e3 * f->max_s,
               goal, 100 * f->optimal, gap, f->nodes, f->max_nodes,
               isnan(row->timed->goal_s) ? ""
               : is_met(row)             ? "  met"
@@ -115,7 +115,7 @@ static json_t *row_object(const timed_row *row)
 {
     const plan_figures *f = &row->figures;
     return json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:o, s:f, s:f}", "problems", row->timed->name, "units",
-                     (json_int_t)row->timed->shape.units, "objective", plan_objective_name(row->objective), "median_s", f->median_s,
+                     (json_int_t)row->timed->shape.units, "objective", app_objective_names[row->objective], "median_s", f->median_s,
                      "p99_s", f->p99_s, "most_s", f->max_s, "goal_s", app_json_number(row->timed->goal_s), "feasible", f->feasible,
                      "optimal", f->optimal, "gap", app_json_number(f->gap), "nodes_median", f->nodes, "nodes_most", f->max_nodes);
 }
@@ -148,7 +148,7 @@ static void print_table(FILE *out, const void *data)
         const timed_row *row = &results->rows[i];
         const plan_figures *f = &row->figures;
         fprintf(out, "\"%s\",%lld,%s,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.0f,%.0f\n", row->timed->name, (long long)row->timed->shape.units,
-                plan_objective_name(row->objective), f->median_s, f->p99_s, f->max_s, f->feasible, f->optimal, f->gap, f->nodes,
+                app_objective_names[row->objective], f->median_s, f->p99_s, f->max_s, f->feasible, f->optimal, f->gap, f->nodes,
                 f->max_nodes);
     }
 }
@@ -158,7 +158,7 @@ static void print_table(FILE *out, const void *data)
 static yoke_status check_line(yoke_context *context, const command_line *line)
 {
     bool known = line->objective == NULL;
-    for (int k = 0; k < PLAN_OBJECTIVES; k++) known = known || strcmp(line->objective, plan_objective_name((yoke_objective)k)) == 0;
+    for (int k = 0; k < PLAN_OBJECTIVES; k++) known = known || strcmp(line->objective, app_objective_names[k]) == 0;
     if (!known) return yoke_fail(context, YOKE_ERROR_INPUT, "--objective %s: expected time, energy, edp or ed2p", line->objective);
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
@@ -171,7 +171,7 @@ static yoke_status run_rows(yoke_context *context, app_terminal *terminal, const
     for (int i = 0; i < num_plan_cases; i++)
         for (int k = 0; k < PLAN_OBJECTIVES; k++) {
             yoke_objective objective = (yoke_objective)k;
-            if (line->objective && strcmp(line->objective, plan_objective_name(objective)) != 0) continue;
+            if (line->objective && strcmp(line->objective, app_objective_names[objective]) != 0) continue;
             if (results->count == MAX_ROWS) return YOKE_OK;
             timed_row *row = &results->rows[results->count];
             *row = (timed_row){.timed = &plan_cases[i], .objective = objective};

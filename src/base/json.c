@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,15 @@ yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text)
     if (status == YOKE_OK) *text = memcpy(copy, dumped, bytes);
     free(dumped);
     return status;
+}
+
+json_t *yoke_json_number(double number) { return isfinite(number) ? json_real(number) : json_null(); }
+
+void yoke_json_set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) == 0) return;
+    json_decref(*object);
+    *object = NULL;
 }
 
 json_t *yoke_json_append(json_t *array, json_t *value)

@@ -15,6 +15,10 @@
  */
 yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text);
 
+/* The number; null where it is not finite, which is how files write what is not known. */
+json_t *yoke_json_number(double number);
+/* Sets object[key] = value, which is given up; where memory ended (then or before) the object becomes NULL. */
+void yoke_json_set(json_t **object, const char *key, json_t *value);
 /* Appends a value, which is given up; returns the array, or NULL where memory ended (then or before) and both are gone. */
 json_t *yoke_json_append(json_t *array, json_t *value);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/console/options.h"
 #include "common/files/file.h"
 #include "common/files/plot.h"
 #include "common/files/record.h"
@@ -110,7 +111,7 @@ static void print_script(FILE *out, const void *data)
     const yoke_plan *plan = answer->plan;
     fprintf(out, "set terminal svg size 800,600 noenhanced\nset output '%s.svg'\n", f->place.base);
     fprintf(out, "set title '%lld units, repeated %.6g times: least %s'\n", (long long)answer->problem->units, answer->problem->repetitions,
-            plan_objective_name(plan->objective));
+            app_objective_names[plan->objective]);
     fputs("set xlabel 'time, s", out);
     for (int64_t i = 0, beyond = 0; i < plan->num_alternatives; i++) {
         const yoke_plan_choice *other = &plan->alternatives[i];
@@ -206,7 +207,7 @@ static json_t *question_object(const plan_answer *answer, int argc, char **argv)
     return json_pack("{s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o}", "program", "yoke plan", "version", yoke_version(), "command",
                      app_json_texts((const char *const *)argv, argc), "model", app_json_text(answer->model), "units",
                      (json_int_t)answer->problem->units, "repetitions", app_json_number(answer->problem->repetitions), "objective",
-                     plan_objective_name(options->objective), "deadline_s", number_or_null(options->deadline_s), "max_slowdown",
+                     app_objective_names[options->objective], "deadline_s", number_or_null(options->deadline_s), "max_slowdown",
                      number_or_null(options->max_slowdown), "power_cap_w", number_or_null(options->power_cap_w));
 }
 

@@ -101,7 +101,7 @@ static yoke_status take_objective(yoke_context *context, const char *text, yoke_
     *objective = YOKE_OBJECTIVE_TIME;
     if (text == NULL) return YOKE_OK;
     for (; *objective <= YOKE_OBJECTIVE_ED2P; ++*objective)
-        if (strcmp(text, plan_objective_name(*objective)) == 0) return YOKE_OK;
+        if (strcmp(text, app_objective_names[*objective]) == 0) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT, "--objective %s: expected time, energy, edp or ed2p", text);
 }
 

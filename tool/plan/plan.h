@@ -22,8 +22,6 @@ typedef struct plan_answer {
     const yoke_plan *plan;
 } plan_answer;
 
-/* "time", "energy", "edp", "ed2p". */
-const char *plan_objective_name(yoke_objective objective);
 /* Of the decision in words; of a plan that is not feasible it says why, and what could be met. */
 void plan_first_line(const yoke_plan *plan, char text[256]);
 

@@ -2,13 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/console/options.h"
 #include "plan/plan.h"
-
-const char *plan_objective_name(yoke_objective objective)
-{
-    static const char *const names[] = {"time", "energy", "edp", "ed2p"};
-    return names[objective];
-}
 
 void plan_first_line(const yoke_plan *plan, char text[256])
 {
@@ -112,11 +107,11 @@ void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
     char line[256];
     if (answer->problem->round != NULL)
         app_print(terminal, "%lld units, %lld phases after one distribution; least %s\n", (long long)answer->problem->units,
-                  (long long)answer->problem->round->num_phases, plan_objective_name(answer->plan->objective));
+                  (long long)answer->problem->round->num_phases, app_objective_names[answer->plan->objective]);
     else
         app_print(terminal, "%lld units, %.6g %s after one distribution; least %s\n", (long long)answer->problem->units,
                   answer->problem->repetitions, answer->problem->repetitions == 1 ? "call" : "calls",
-                  plan_objective_name(answer->plan->objective));
+                  app_objective_names[answer->plan->objective]);
     if (answer->plan->feasible) {
         print_parts(terminal, answer);
         print_costs(terminal, answer->plan);

@@ -179,6 +179,8 @@ yoke_status app_option_real(yoke_context *context, const char *name, const char 
 
 const char *app_option_store(const char *word, const char *missing) { return !word ? missing : strcmp(word, "none") ? word : NULL; }
 
+const char *const app_objective_names[] = {"time", "energy", "edp", "ed2p", NULL};
+
 yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number)
 {
     char list[256] = "";

@@ -77,6 +77,9 @@ yoke_status app_option_real(yoke_context *context, const char *name, const char 
  */
 yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number);
 
+/* The words for yoke_objective, in its order, and NULL: "time", "energy", "edp", "ed2p". */
+extern const char *const app_objective_names[];
+
 /* The file after --store, as in yoke_run_options: NULL for the word none, which keeps nothing (./none is a file); `missing` where the option was not given. */
 const char *app_option_store(const char *word, const char *missing);
 

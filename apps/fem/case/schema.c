@@ -1,5 +1,6 @@
 /* The keys of a case file. */
 #include "case/case.h"
+#include "common/console/options.h"
 
 static const app_range positive = {0, INFINITY, true, false};
 static const app_range not_negative = {0, INFINITY, false, false};
@@ -20,7 +21,6 @@ static const app_range slowdowns = {1, INFINITY, false, false};
 static const char *const problems[] = {"elasticity", "poisson", NULL};
 static const char *const elements[] = {"q1", "s2", "q2", NULL};
 static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", "direct", NULL};
-static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
 static const char *const frequencies[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
 static const char *const fields[] = {
@@ -139,7 +139,7 @@ static const app_key solver_keys[] = {
 };
 
 static const app_key objective_keys[] = {
-    {KEY(fem_case_objective, minimise, APP_CHOICE), .choices = objectives, .standard = "time",
+    {KEY(fem_case_objective, minimise, APP_CHOICE), .choices = app_objective_names, .standard = "time",
      .meaning = "what to minimise: time T, energy E, edp: E T, ed2p: E T T"},
     {KEY(fem_case_objective, max_slowdown, APP_NUMBER), .range = &slowdowns,
      .meaning = "largest ratio of a step's time to its least time; 1.22: at most 22 % more"},

@@ -287,32 +287,24 @@ void problem_release_round(yoke_context *context, yoke_plan_problem *problem)
 
 /* ------------------------------------------------------------------------------------------------------- writing */
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-static void set(json_t **object, const char *key, json_t *value)
-{
-    if (json_object_set_new(*object, key, value) == 0) return;
-    json_decref(*object);
-    *object = NULL;
-}
-
 static json_t *phase_object(const yoke_plan_problem *problem, const yoke_phase *phase)
 {
     json_t *object = json_object();
-    if (phase->work != NULL) set(&object, "work", json_string(phase->work));
-    set(&object, "calls", number(phase->calls));
+    if (phase->work != NULL) yoke_json_set(&object, "work", json_string(phase->work));
+    yoke_json_set(&object, "calls", yoke_json_number(phase->calls));
     if (phase->cut < 0)
-        set(&object, "device", json_string(problem->devices[phase->device].name));
+        yoke_json_set(&object, "device", json_string(problem->devices[phase->device].name));
     else
-        set(&object, "cut", json_integer((json_int_t)phase->cut));
-    set(&object, "units", json_integer((json_int_t)phase->units));
+        yoke_json_set(&object, "cut", json_integer((json_int_t)phase->cut));
+    yoke_json_set(&object, "units", json_integer((json_int_t)phase->units));
     if (phase->cut >= 0 && phase->weight_sum != NULL) {
         json_t *sums = json_array();
-        for (int64_t k = 0; k <= problem->round->cut_units[phase->cut]; k++) sums = yoke_json_append(sums, number(phase->weight_sum[k]));
-        set(&object, "weight_sum", sums);
+        for (int64_t k = 0; k <= problem->round->cut_units[phase->cut]; k++)
+            sums = yoke_json_append(sums, yoke_json_number(phase->weight_sum[k]));
+        yoke_json_set(&object, "weight_sum", sums);
     }
-    set(&object, "barrier", json_boolean(phase->barrier));
-    if (phase->call_seconds > 0) set(&object, "call_seconds", number(phase->call_seconds));
+    yoke_json_set(&object, "barrier", json_boolean(phase->barrier));
+    if (phase->call_seconds > 0) yoke_json_set(&object, "call_seconds", yoke_json_number(phase->call_seconds));
     return object;
 }
 
@@ -322,10 +314,10 @@ json_t *problem_round_object(const yoke_plan_problem *problem)
     json_t *object = json_object(), *cuts = json_array(), *phases = json_array();
     for (int64_t c = 0; c < round->num_cuts; c++) cuts = yoke_json_append(cuts, json_integer((json_int_t)round->cut_units[c]));
     for (int64_t p = 0; p < round->num_phases; p++) phases = yoke_json_append(phases, phase_object(problem, &round->phases[p]));
-    set(&object, "cuts", cuts);
-    set(&object, "phases", phases);
-    if (round->copy_bytes_per_unit > 0) set(&object, "copy_bytes_per_unit", number(round->copy_bytes_per_unit));
-    if (round->memory_bytes_per_unit > 0) set(&object, "memory_bytes_per_unit", number(round->memory_bytes_per_unit));
+    yoke_json_set(&object, "cuts", cuts);
+    yoke_json_set(&object, "phases", phases);
+    if (round->copy_bytes_per_unit > 0) yoke_json_set(&object, "copy_bytes_per_unit", yoke_json_number(round->copy_bytes_per_unit));
+    if (round->memory_bytes_per_unit > 0) yoke_json_set(&object, "memory_bytes_per_unit", yoke_json_number(round->memory_bytes_per_unit));
     return object;
 }
 
@@ -335,16 +327,18 @@ static json_t *time_object(const yoke_plan_time *time)
     for (int64_t k = 0; k < time->num_points; k++)
         points = yoke_json_append(points, json_pack("[f, f]", time->points[2 * k], time->points[2 * k + 1]));
     if (time->num_points > 0)
-        set(&object, "points", points);
+        yoke_json_set(&object, "points", points);
     else {
         json_decref(points);
-        set(&object, "seconds_per_unit", number(time->seconds_per_unit));
+        yoke_json_set(&object, "seconds_per_unit", yoke_json_number(time->seconds_per_unit));
     }
-    set(&object, "start_seconds", number(time->start_seconds));
-    set(&object, "dynamic_power_w", number(time->dynamic_power_w));
-    if (time->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(time->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
-    if (time->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(time->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
-    if (time->alone_factor > 0) set(&object, "alone_factor", number(fmax(time->alone_factor, PROBLEM_MIN_ALONE)));
+    yoke_json_set(&object, "start_seconds", yoke_json_number(time->start_seconds));
+    yoke_json_set(&object, "dynamic_power_w", yoke_json_number(time->dynamic_power_w));
+    if (time->time_uncertainty > 0)
+        yoke_json_set(&object, "time_uncertainty", yoke_json_number(fmin(time->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (time->power_uncertainty > 0)
+        yoke_json_set(&object, "power_uncertainty", yoke_json_number(fmin(time->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (time->alone_factor > 0) yoke_json_set(&object, "alone_factor", yoke_json_number(fmax(time->alone_factor, PROBLEM_MIN_ALONE)));
     return object;
 }
 

@@ -6,16 +6,6 @@
 #include "model/problem/file.h"
 #include "yoke/yoke.h"
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-/* Sets object[key] = value, unless memory ended before: then object becomes NULL, as jansson has it. */
-static void set(json_t **object, const char *key, json_t *value)
-{
-    if (json_object_set_new(*object, key, value) == 0) return;
-    json_decref(*object);
-    *object = NULL;
-}
-
 static json_t *points_array(const yoke_plan_level *level)
 {
     json_t *array = json_array();
@@ -27,25 +17,27 @@ static json_t *points_array(const yoke_plan_level *level)
 static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_level *level)
 {
     json_t *object = json_object();
-    set(&object, "frequency_hz", number(level->frequency_hz));
-    if (level->host_overhead_w > 0) set(&object, "hosting_power_w", number(level->host_overhead_w));
+    yoke_json_set(&object, "frequency_hz", yoke_json_number(level->frequency_hz));
+    if (level->host_overhead_w > 0) yoke_json_set(&object, "hosting_power_w", yoke_json_number(level->host_overhead_w));
     if (problem->round != NULL) {
-        set(&object, "idle_power_w", number(level->idle_power_w));
+        yoke_json_set(&object, "idle_power_w", yoke_json_number(level->idle_power_w));
         if (level->power_uncertainty > 0)
-            set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
-        set(&object, "phases", problem_phases_array(problem, level));
+            yoke_json_set(&object, "power_uncertainty", yoke_json_number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+        yoke_json_set(&object, "phases", problem_phases_array(problem, level));
         return object;
     }
     if (level->num_points > 0)
-        set(&object, "points", points_array(level));
+        yoke_json_set(&object, "points", points_array(level));
     else
-        set(&object, "seconds_per_unit", number(level->seconds_per_unit));
-    set(&object, "start_seconds", number(level->start_seconds));
-    set(&object, "dynamic_power_w", number(level->dynamic_power_w));
-    set(&object, "idle_power_w", number(level->idle_power_w));
-    if (level->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(level->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
-    if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
-    if (level->alone_factor > 0) set(&object, "alone_factor", number(fmax(level->alone_factor, PROBLEM_MIN_ALONE)));
+        yoke_json_set(&object, "seconds_per_unit", yoke_json_number(level->seconds_per_unit));
+    yoke_json_set(&object, "start_seconds", yoke_json_number(level->start_seconds));
+    yoke_json_set(&object, "dynamic_power_w", yoke_json_number(level->dynamic_power_w));
+    yoke_json_set(&object, "idle_power_w", yoke_json_number(level->idle_power_w));
+    if (level->time_uncertainty > 0)
+        yoke_json_set(&object, "time_uncertainty", yoke_json_number(fmin(level->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (level->power_uncertainty > 0)
+        yoke_json_set(&object, "power_uncertainty", yoke_json_number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (level->alone_factor > 0) yoke_json_set(&object, "alone_factor", yoke_json_number(fmax(level->alone_factor, PROBLEM_MIN_ALONE)));
     return object;
 }
 
@@ -53,14 +45,14 @@ static json_t *device_object(const yoke_plan_problem *problem, const yoke_plan_d
 {
     json_t *object = json_object(), *levels = json_array();
     for (int64_t i = 0; i < device->num_levels; i++) levels = yoke_json_append(levels, level_object(problem, &device->levels[i]));
-    set(&object, "name", json_string(device->name));
-    set(&object, "kind", json_string(device->host ? "host" : "accelerator"));
-    set(&object, "removable", json_boolean(device->removable));
-    set(&object, "levels", levels);
-    set(&object, "copy_seconds", number(device->copy_seconds));
-    set(&object, "copy_seconds_per_unit", number(device->copy_seconds_per_unit));
-    set(&object, "copy_joules_per_unit", number(device->copy_joules_per_unit));
-    if (device->max_units < 1000000000000000000) set(&object, "max_units", json_integer((json_int_t)device->max_units));
+    yoke_json_set(&object, "name", json_string(device->name));
+    yoke_json_set(&object, "kind", json_string(device->host ? "host" : "accelerator"));
+    yoke_json_set(&object, "removable", json_boolean(device->removable));
+    yoke_json_set(&object, "levels", levels);
+    yoke_json_set(&object, "copy_seconds", yoke_json_number(device->copy_seconds));
+    yoke_json_set(&object, "copy_seconds_per_unit", yoke_json_number(device->copy_seconds_per_unit));
+    yoke_json_set(&object, "copy_joules_per_unit", yoke_json_number(device->copy_joules_per_unit));
+    if (device->max_units < 1000000000000000000) yoke_json_set(&object, "max_units", json_integer((json_int_t)device->max_units));
     return object;
 }
 
@@ -69,14 +61,14 @@ static json_t *problem_object(const yoke_plan_problem *problem)
     json_t *object = json_object(), *devices = json_array();
     for (int64_t i = 0; i < problem->num_devices; i++) devices = yoke_json_append(devices, device_object(problem, &problem->devices[i]));
     if (problem->round == NULL) {
-        set(&object, "units", json_integer((json_int_t)problem->units));
-        set(&object, "repetitions", number(problem->repetitions));
+        yoke_json_set(&object, "units", json_integer((json_int_t)problem->units));
+        yoke_json_set(&object, "repetitions", yoke_json_number(problem->repetitions));
     } else
-        set(&object, "round", problem_round_object(problem));
-    set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));
-    set(&object, "base_power_w", number(problem->base_power_w));
-    set(&object, "hosting_power_w", number(problem->host_overhead_w));
-    set(&object, "devices", devices);
+        yoke_json_set(&object, "round", problem_round_object(problem));
+    yoke_json_set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));
+    yoke_json_set(&object, "base_power_w", yoke_json_number(problem->base_power_w));
+    yoke_json_set(&object, "hosting_power_w", yoke_json_number(problem->host_overhead_w));
+    yoke_json_set(&object, "devices", devices);
     return object;
 }
 

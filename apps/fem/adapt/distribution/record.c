@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "adapt/distribution/private.h"
-
-/* "time", "energy", "edp", "ed2p". */
-static const char *objective_text(yoke_objective objective)
-{
-    static const char *const texts[] = {"time", "energy", "edp", "ed2p"};
-    return texts[objective];
-}
+#include "common/console/options.h"
 
 static int is_gpu(const fem_distribution *d, int i) { return !d->devices->list[i].host_functions; }
 
@@ -152,7 +146,7 @@ static void record_costs(const fem_distribution *d, const fem_solution *solution
 {
     const yoke_assignment *a = d->assignment;
     const double products = (double)solution->operator_applications;
-    record->objective = objective_text(d->options.objective);
+    record->objective = app_objective_names[d->options.objective];
     record->powers = a->powers[0] ? a->powers : NULL;
     record->measured_time_s = solution->solve_s;
     record->measured_energy_j = a->energy.value_j;
