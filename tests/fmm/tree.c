@@ -48,28 +48,42 @@ static int compare(const void *a, const void *b)
     return (p->number > q->number) - (p->number < q->number);
 }
 
+enum { SORTED = 30000 };
+
+/* Many keys with the same high bits, some equal ones: of eight such sets, of one, of a thousand. */
+static uint64_t alike(uint64_t key, int i, int sets)
+{
+    if (sets == 1000) return (key & 0xFFFFFFFFFF) | (uint64_t)(i % 1000) << 50;
+    return i % 3 == 0 ? key : key & (sets == 8 ? 0x7000000000000FFF : 0x3FFFFF0F);
+}
+
+static void check_sort(int bits, int sets)
+{
+    static numbered expected[SORTED];
+    static uint64_t keys[SORTED];
+    static int32_t order[SORTED];
+    const uint64_t all = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+    uint64_t random = 3;
+    for (int i = 0; i < SORTED; i++) {
+        keys[i] = alike((uint64_t)(cloud_random(&random) * ldexp(1, bits)), i, sets) & all;
+        expected[i] = (numbered){keys[i], i};
+    }
+    qsort(expected, SORTED, sizeof expected[0], compare);
+    assert_int_equal(fmm_sort(context, SORTED, bits, keys, order), YOKE_OK);
+    for (int i = 0; i < SORTED; i++) assert_true(keys[i] == expected[i].key && order[i] == expected[i].number);
+}
+
 static void sort_is_stable_at_each_number_of_threads(void **state)
 {
     (void)state;
-    enum { COUNT = 30000 };
-    static numbered expected[COUNT];
-    static uint64_t keys[COUNT];
-    static int32_t order[COUNT];
-    const int threads = omp_get_max_threads(), bits[] = {63, 64, 12, 5, 0};
+    const int threads = omp_get_max_threads(), bits[] = {63, 64, 40, 12, 5, 0}, sets[] = {8, 1, 1000};
     for (size_t b = 0; b < sizeof bits / sizeof bits[0]; b++)
-        for (int t = 1; t <= 7; t += 3) {
-            uint64_t random = 3;
-            for (int i = 0; i < COUNT; i++) {
-                keys[i] = (uint64_t)(cloud_random(&random) * ldexp(1, bits[b]));
-                if (i % 3) keys[i] &= 0x7000000000000FFF; /* many keys with the same high bits, some equal ones */
-                expected[i] = (numbered){keys[i], i};
+        for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
+            for (int t = 1; t <= 7; t += 3) {
+                omp_set_num_threads(t);
+                check_sort(bits[b], sets[s]);
             }
-            qsort(expected, COUNT, sizeof expected[0], compare);
-            omp_set_num_threads(t);
-            assert_int_equal(fmm_sort(context, COUNT, bits[b], keys, order), YOKE_OK);
-            for (int i = 0; i < COUNT; i++) assert_true(keys[i] == expected[i].key && order[i] == expected[i].number);
-        }
-    assert_int_equal(fmm_sort(context, 0, 63, keys, order), YOKE_OK);
+    assert_int_equal(fmm_sort(context, 0, 63, NULL, NULL), YOKE_OK);
     omp_set_num_threads(threads);
 }
 

@@ -8,7 +8,9 @@ enum {
     DIGITS = 1 << DIGIT_BITS,
     FIRST_BITS = 3 * DIGIT_BITS, /* of longer keys, as many of the highest bits are sorted first: few keys are equal then */
     LEAST_CHUNK = 4096,
-    MAX_CHUNKS = 1024
+    MAX_CHUNKS = 1024,
+    MOST_INSERTED = 48, /* keys that are equal in their first bits, sorted by insertion; ... */
+    MOST_LOCAL = 8192   /* ... and by one thread */
 };
 
 /*
@@ -91,7 +93,6 @@ static yoke_status sort_digits(yoke_context *context, int64_t count, int low, in
     if (!status) status = yoke_allocate_untouched(context, s.chunks, sizeof *s.place, &s.place);
     if (!status) {
         int from = 0;
-        for (int64_t i = 0; i < count; i++) order[i] = (int32_t)i;
         for (int shift = low; shift < bits; shift += DIGIT_BITS) {
             count_digits(&s, shift, from);
             if (sum_places(&s)) continue;
@@ -109,72 +110,100 @@ static yoke_status sort_digits(yoke_context *context, int64_t count, int low, in
     return status;
 }
 
-/* Keys that are equal to others without their lowest bits, and where they are. */
-typedef struct equal_keys {
-    int64_t count;
-    uint64_t *key;
-    int32_t *order, *from, *at;
-} equal_keys;
+/* ------------------------------------------------------------------------------------------------ equal keys */
 
-static int is_equal(const uint64_t *keys, int64_t i, int64_t count, int low)
+/* Stable, as all sorts here: few pairs, each put among those before it. */
+static void insert(int64_t count, uint64_t *keys, int32_t *order)
 {
-    return (i > 0 && keys[i] >> low == keys[i - 1] >> low) || (i + 1 < count && keys[i] >> low == keys[i + 1] >> low);
+    for (int64_t i = 1; i < count; i++) {
+        const uint64_t key = keys[i];
+        const int32_t number = order[i];
+        int64_t k = i;
+        for (; k > 0 && keys[k - 1] > key; k--) keys[k] = keys[k - 1], order[k] = order[k - 1];
+        keys[k] = key, order[k] = number;
+    }
 }
 
-/* Errors: MEMORY. */
-static yoke_status find_equal(yoke_context *context, int64_t count, int low, const uint64_t *keys, const int32_t *order, equal_keys *equal)
+/* At most MOST_LOCAL, in the cache of one core: as far down from the highest bit in which they differ as there are any. */
+static void sort_some(int64_t count, uint64_t *keys, int32_t *order)
 {
-    int64_t chunks = chunks_of(count), place[MAX_CHUNKS + 1] = {0};
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < chunks; c++)
-        for (int64_t i = chunk_begin(count, chunks, c); i < chunk_begin(count, chunks, c + 1); i++)
-            place[c + 1] += is_equal(keys, i, count, low);
-    for (int64_t c = 0; c < chunks; c++) place[c + 1] += place[c];
-    equal->count = place[chunks];
-    yoke_status status = yoke_allocate_untouched(context, equal->count, sizeof *equal->key, &equal->key);
-    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->order, &equal->order);
-    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->from, &equal->from);
-    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->at, &equal->at);
-    if (status) return status;
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < chunks; c++) {
-        int64_t next = place[c];
-        for (int64_t i = chunk_begin(count, chunks, c); i < chunk_begin(count, chunks, c + 1); i++) {
-            if (!is_equal(keys, i, count, low)) continue;
-            equal->key[next] = keys[i];
-            equal->from[next] = order[i];
-            equal->at[next++] = (int32_t)i;
+    enum { BITS = 8, VALUES = 1 << BITS };
+    uint64_t other_key[MOST_LOCAL], differ = 0;
+    int32_t other_order[MOST_LOCAL];
+    for (int64_t i = 1; i < count; i++) differ |= keys[i] ^ keys[0];
+    for (int shift = 0; shift < 64 && differ >> shift; shift += BITS) {
+        int32_t place[VALUES + 1] = {0};
+        if (!(differ >> shift & (VALUES - 1))) continue;
+        for (int64_t i = 0; i < count; i++) place[(keys[i] >> shift & (VALUES - 1)) + 1]++;
+        for (int v = 0; v < VALUES; v++) place[v + 1] += place[v];
+        for (int64_t i = 0; i < count; i++) {
+            const int32_t to = place[keys[i] >> shift & (VALUES - 1)]++;
+            other_key[to] = keys[i], other_order[to] = order[i];
         }
+        memcpy(keys, other_key, (size_t)count * sizeof *keys);
+        memcpy(order, other_order, (size_t)count * sizeof *order);
     }
-    return YOKE_OK;
+}
+
+/* Where the keys end that are equal to that of `first` without their lowest bits. */
+static int64_t end_of_equal(const uint64_t *keys, int64_t first, int64_t count, int low)
+{
+    int64_t end = first + 1;
+    while (end < count && keys[end] >> low == keys[first] >> low) end++;
+    return end;
 }
 
 /*
- * Sorts keys [count] that ascend without their lowest bits.  Those that are then equal to others, mostly few, are sorted as a whole and put back:
- * they have the same places among the rest.  Errors: MEMORY.
+ * Sorts keys [count] that ascend without their lowest bits: those that are then equal to others, by one thread where they are few.  The others are listed: the
+ * first of each, many [count / MOST_LOCAL].  Returns the number of these.
  */
-static yoke_status sort_rest(yoke_context *context, int64_t count, int low, int bits, uint64_t *keys, int32_t *order)
+static int64_t sort_few_equal(int64_t count, int low, uint64_t *keys, int32_t *order, int64_t *many)
 {
-    equal_keys equal = {0};
-    yoke_status status = find_equal(context, count, low, keys, order, &equal);
-    if (!status) status = sort_digits(context, equal.count, 0, bits, equal.key, equal.order);
-    if (!status) {
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < equal.count; i++) {
-            keys[equal.at[i]] = equal.key[i];
-            order[equal.at[i]] = equal.from[equal.order[i]];
+    enum { CHUNK = 1024 };
+    int64_t listed = 0;
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (int64_t i = 0; i < count; i++) {
+        if (i + 1 == count || keys[i] >> low != keys[i + 1] >> low || (i > 0 && keys[i] >> low == keys[i - 1] >> low)) continue;
+        const int64_t equal = end_of_equal(keys, i, count, low) - i;
+        if (equal <= MOST_INSERTED) {
+            insert(equal, keys + i, order + i);
+        } else if (equal <= MOST_LOCAL) {
+            sort_some(equal, keys + i, order + i);
+        } else {
+            int64_t at;
+#pragma omp atomic capture
+            at = listed++;
+            many[at] = i;
         }
     }
-    yoke_release(context, equal.key);
-    yoke_release(context, equal.order);
-    yoke_release(context, equal.from);
-    yoke_release(context, equal.at);
+    return listed;
+}
+
+static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order);
+
+/* Those that ascend without their lowest bits.  Errors: MEMORY. */
+static yoke_status sort_rest(yoke_context *context, int64_t count, int low, uint64_t *keys, int32_t *order)
+{
+    int64_t *many = NULL;
+    yoke_status status = yoke_allocate_untouched(context, count / MOST_LOCAL, sizeof *many, &many);
+    const int64_t listed = status ? 0 : sort_few_equal(count, low, keys, order, many);
+    for (int64_t k = 0; k < listed && !status; k++)
+        status = sort_bits(context, end_of_equal(keys, many[k], count, low) - many[k], low, keys + many[k], order + many[k]);
+    yoke_release(context, many);
     return status;
+}
+
+/* By the lowest bits; the others are the same.  Errors: MEMORY. */
+static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
+{
+    const int low = bits > FIRST_BITS ? bits - FIRST_BITS : 0;
+    yoke_status status = sort_digits(context, count, low, bits, keys, order);
+    return status || low == 0 ? status : sort_rest(context, count, low, keys, order);
 }
 
 yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
 {
-    int low = bits > FIRST_BITS ? bits - FIRST_BITS : 0;
-    yoke_status status = sort_digits(context, count, low, bits, keys, order);
-    return status || low == 0 ? status : sort_rest(context, count, low, bits, keys, order);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) order[i] = (int32_t)i;
+    return sort_bits(context, count, bits, keys, order);
 }

@@ -9,7 +9,7 @@
 /*
  * Sorts keys [count] by their lowest `bits` bits (0 ... 64; the others are 0) in place, and sets order [count]: key i was key order[i].  Equal keys
  * keep their order, so the result does not depend on the number of threads.  count <= INT32_MAX.  Needs 12 bytes a key
- * more, and 32 for each of those that are equal to others in their highest 33 bits.  Errors: MEMORY.
+ * more.  Errors: MEMORY.
  */
 yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order);
 
