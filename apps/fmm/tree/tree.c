@@ -193,8 +193,9 @@ void fmm_tree_destroy(fmm_tree *tree)
 void fmm_tree_centre(const fmm_tree *tree, int level, int64_t cell, double centre[3])
 {
     uint32_t at[3];
+    const double part = 1 / (double)(UINT64_C(1) << level); /* exact, as are products with it */
     fmm_key_coordinates(tree->level[level].key[cell], at);
-    for (int c = 0; c < 3; c++) centre[c] = tree->box.low[c] + tree->box.side * ldexp(at[c] + 0.5, -level);
+    for (int c = 0; c < 3; c++) centre[c] = tree->box.low[c] + tree->box.side * ((at[c] + 0.5) * part);
 }
 
 double fmm_tree_edge(const fmm_tree *tree, int level) { return ldexp(tree->box.side, -level); }
