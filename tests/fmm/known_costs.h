@@ -18,7 +18,7 @@ typedef struct known {
     int calls;
 } known;
 
-static const double list_s = 2e-7, memory_s = 1e-4;
+static const double list_s = 2e-7;
 
 /* A source on a leaf of so many particles. */
 static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
@@ -29,14 +29,14 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
     switch (operation) {
     case FMM_TREE:
         return 3e-7 + 1e-8 * size;
+    case FMM_ADAPTIVE:
+        return 5e-7 + 1.2e-8 * fmm_bench_leaf_particles(size);
     case FMM_NEAR:
         return k->near_start + k->near_pair * size + k->near_leaf / fmm_bench_sources(size);
     case FMM_LONE:
         return size * (k->near_start + k->near_pair * size) + k->near_leaf;
     case FMM_LIST:
         return list_s + k->list_pair * fmm_bench_list_pairs(size);
-    case FMM_MEMORY:
-        return memory_s;
     case FMM_TABLES:
         return 1e-7 * p * p * p;
     case FMM_SPARSE: /* a batch takes as long as so many pairs more */

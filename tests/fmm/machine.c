@@ -26,8 +26,9 @@ static void assert_costs(const fmm_machine *m, const known *k)
     }
     assert_near(m->list, list_s, 1e-9);
     assert_near(m->list_pair, k->list_pair, 1e-9);
-    assert_near(m->memory, memory_s, 1e-9);
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
+    assert_near(m->adaptive_particle, 1.2e-8, 1e-9);
+    assert_near(m->adaptive_leaf, 5e-7, 1e-9);
     assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
 }
 
@@ -370,8 +371,12 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int small = o == FMM_LIST ? FMM_FEW_CHILDREN : o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0;
-        const int large = o == FMM_LIST ? FMM_ALL_CHILDREN : o <= FMM_LONE ? 16 : 12;
+        const int is_adaptive = o == FMM_ADAPTIVE, is_list = o == FMM_LIST;
+        const int small = is_adaptive                                          ? FMM_LOW_CAPACITY
+                          : is_list                                            ? FMM_FEW_CHILDREN
+                          : o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4
+                                                                               : 0;
+        const int large = is_adaptive ? FMM_HIGH_CAPACITY : is_list ? FMM_ALL_CHILDREN : o <= FMM_LONE ? 16 : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
@@ -380,9 +385,58 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     double seconds = 0;
     assert_int_equal(fmm_bench_run(bench, FMM_PAIR, FMM_MAX_ORDER + 1, 1, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_bench_run(bench, FMM_NEAR, 0, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_ADAPTIVE, 33, 1, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_bench_run(bench, FMM_FAMILY, 3, 1, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_bench_run(bench, FMM_WAVES, 25, 1, &seconds), YOKE_ERROR_ARGUMENT);
     fmm_bench_destroy(bench);
+}
+
+/* Leaves of two levels at the lower capacity, of one at the higher. */
+static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void **state)
+{
+    (void)state;
+    fmm_bench *bench = NULL;
+    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
+    for (int capacity = FMM_LOW_CAPACITY; capacity <= FMM_HIGH_CAPACITY; capacity += FMM_HIGH_CAPACITY - FMM_LOW_CAPACITY) {
+        double seconds = 0;
+        assert_int_equal(fmm_bench_run(bench, FMM_ADAPTIVE, capacity, 1, &seconds), YOKE_OK);
+        const fmm_tree *tree = fmm_bench_tree(bench);
+        assert_int_equal(tree->leaves.count, fmm_bench_units(FMM_ADAPTIVE, capacity));
+        assert_near((double)tree->count / (double)tree->leaves.count, fmm_bench_leaf_particles(capacity), 1e-12);
+        assert_int_equal(tree->depth, capacity == FMM_LOW_CAPACITY ? 5 : 4);
+    }
+    fmm_bench_destroy(bench);
+}
+
+/* What a run needs is measured, and kept; another one with other orders adds what is missing, once. */
+static void orders_are_measured_where_they_are_needed(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = &costs};
+    (void)snprintf(path, sizeof path, "orders-store-%ld.json", (long)getpid());
+    for (int r = 0; r < 3; r++) { /* orders 4; 13, between 12 and 14; both */
+        const fmm_orders wanted[3] = {fmm_orders_around(4), fmm_orders_around(13), fmm_orders_around(4) | fmm_orders_around(13)};
+        fmm_machine machine = {0};
+        yoke_run *run = open_run(path);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), r ? YOKE_OK : YOKE_ERROR_UNAVAILABLE);
+        assert_true(fmm_machine_missing(&machine, wanted[r]) == (r < 2 ? wanted[r] : 0));
+        yoke_run_destroy(run);
+        if (r == 2) break;
+        run = open_run(path);
+        costs.calls = 0;
+        assert_int_equal(fmm_machine_measure_missing(context, run, 0, &options, wanted[r], &machine), YOKE_OK);
+        assert_true(costs.calls > 0 && yoke_run_save(run, NULL) == YOKE_OK);
+        yoke_run_destroy(run);
+        assert_near(machine.pair[4], unit_of(&usual, FMM_PAIR, 4), 1e-9);
+        assert_true(isnan(machine.pair[5]) && isnan(machine.leaf[3]) && isnan(machine.family[5]));
+        if (r == 0) assert_true(isnan(machine.pair[13]) && isnan(machine.cell[12]));
+        if (r == 1) assert_near(machine.pair[13], unit_of(&usual, FMM_PAIR, 13), 1e-9);
+        if (r == 1) assert_near(machine.family[13], unit_of(&usual, FMM_FAMILY, 13), 1e-9);
+        if (r == 1) assert_near(machine.near[8], source_of(&usual, 8), 1e-9);
+    }
+    (void)remove(path);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -400,6 +454,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(batches_of_the_benchmark_are_those_of_a_cube),
+    cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
+    cmocka_unit_test(orders_are_measured_where_they_are_needed),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 

@@ -61,13 +61,6 @@ static void sources_of_leaves_are_counted_by_size(void **state)
     }
 }
 
-/* M2M and L2L, and the first use of two expansions, real and imaginary parts, in whole lines of 64 bytes. */
-static double cell_by_hand(const known *k, int p)
-{
-    const double bytes = ceil((p + 1) * (p + 2) * 8 / 64.) * 64;
-    return unit_of(k, FMM_CELL, p) + 2 * bytes / 1048576 * unit_of(k, FMM_MEMORY, 0);
-}
-
 /* The same by plain arithmetic. */
 static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
 {
@@ -77,7 +70,7 @@ static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
     sum += (double)c->large * source_of(k, 128) / 128;
     if (depth < 2) return sum;
     for (int l = 1; l < depth; l++) sum += (double)a->cells[l].leaves * list_s;
-    sum += 2 * (double)a->counts[depth].far * (k->list_pair + unit_of(k, FMM_PAIR, p)) + (double)c->cells * cell_by_hand(k, p);
+    sum += 2 * (double)a->counts[depth].far * (k->list_pair + unit_of(k, FMM_PAIR, p)) + (double)c->cells * unit_of(k, FMM_CELL, p);
     return sum + unit_of(k, FMM_TABLES, p) + (p + 1) * (p + 1) * (1e-9 * leaves + k->points * n);
 }
 
@@ -312,7 +305,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     tree->direct = (int32_t)fmm_method_direct(p, 1);
     assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
-    double alone = k->near_pair * 21 / 13.5, sum = 1e-8 * (double)tree->count + (3e-7 + 6e-8 + k->near_leaf) * (double)leaves->count;
+    double alone = k->near_pair * 21 / 13.5, sum = 1.2e-8 * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
     for (int64_t t = 0; t < leaves->count; t++) {
         double own = leaves->particle[t + 1] - leaves->particle[t];
         sum += own * own * k->near_pair;
@@ -334,7 +327,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
         fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count, FMM_PAIRS_BOTH);
         sum += (double)far.start[FMM_DIRECTIONS] * (k->list_pair + unit_of(k, FMM_PAIR, p));
         for (int64_t c = 0; c < tree->level[l - 1].count; c++) sum += fmm_is_leaf(tree, l - 1, (int32_t)c) ? 0 : list_s;
-        if (l > 2) sum += (double)tree->level[l].count * cell_by_hand(k, p);
+        if (l > 2) sum += (double)tree->level[l].count * unit_of(k, FMM_CELL, p);
         fmm_far_list_destroy(context, &far);
     }
     return tree->depth > 1 ? sum + unit_of(k, FMM_TABLES, p) : sum;

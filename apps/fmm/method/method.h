@@ -97,6 +97,11 @@ double fmm_method_saved_s(const fmm_method *method);
  * seconds: NULL allowed.  Errors: ARGUMENT (a field of other particles or with other arrays, orders that were not set), those of fmm_scale_charges and fmm_scale_field, MEMORY.
  */
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
+/*
+ * The part of a run that is the near field, to measure it: *seconds is what fmm_method_run tells of it.  The field is of no use: its far field is 0, or of the run
+ * before.  Errors: those of fmm_method_run.
+ */
+yoke_status fmm_method_run_near(fmm_method *method, const double *charge, fmm_field *field, double *seconds);
 
 /*
  * After a run of the same charges (also by shared.h): the far field again, with the orders that were set since, and the near field's sums of that run.

@@ -50,6 +50,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
                                  .store = options->store,
                                  .declared = options->declared,
                                  .gradient = options->gradient,
+                                 .order = options->order < 0 ? fmm_order_guess(options->request.error) : options->order,
                                  .by_operations = options->by_operations,
                                  .depth = options->measure_all ? -1 : options->depth,
                                  .all = options->measure_all,

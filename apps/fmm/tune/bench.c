@@ -2,11 +2,7 @@
 
 #include <math.h>
 #include <omp.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
-#include "expansion/pages.h"
 #include "expansion/waves.h"
 #include "method/method.h"
 #include "tree/lists.h"
@@ -14,10 +10,10 @@
 
 /*
  * A cube whose leaves have so many particles each, or its lowest layers of leaves; or each third leaf in each direction, which have no others around them.
- * Where leaves vary `each` is the mean.
+ * Where leaves vary `each` is the mean.  mixed: particles that follow one another are in any leaves.  capacity > 0: a cube of an adaptive tree (adaptive_cube).
  */
 typedef struct cube {
-    int depth, each, layers, lone, varies;
+    int depth, each, layers, lone, varies, mixed, capacity;
 } cube;
 
 /*
@@ -27,15 +23,15 @@ typedef struct cube {
 static cube near_cube(int each)
 {
     enum { PARTICLES = 1 << 17, FEWEST_LAYERS = 8 };
-    cube of = {5, each, 32, 0, 1};
+    cube of = {5, each, 32, .varies = 1};
     of.layers = (PARTICLES / each) >> 10;
     if (of.layers >= FEWEST_LAYERS) {
         of.layers = of.layers < 32 ? of.layers : 32;
         return of;
     }
     of.layers = (PARTICLES / each) >> 8;
-    if (of.layers >= FEWEST_LAYERS) return (cube){4, each, of.layers < 16 ? of.layers : 16, 0, 1};
-    return (cube){3, each, 8, 0, 1};
+    if (of.layers >= FEWEST_LAYERS) return (cube){4, each, of.layers < 16 ? of.layers : 16, .varies = 1};
+    return (cube){3, each, 8, .varies = 1};
 }
 
 /*
@@ -46,28 +42,34 @@ static cube family_cube(int order)
 {
     enum { LOW_ORDER = 6 };
     const int depth = order <= LOW_ORDER ? 5 : 4;
-    return (cube){depth, 1, 1 << depth, 0, 0};
+    return (cube){depth, 1, 1 << depth, .lone = 0};
 }
 
-/* Trees have the same number of particles, as many as real ones. */
+/* Trees have the same number of particles, as many as real ones, and in no order: sorting them takes half as long again as where they are sorted. */
 static cube tree_cube(int each)
 {
     enum { PARTICLES = 1 << 18, WIDE = 32 };
     const int layers = PARTICLES / (WIDE * WIDE * each);
-    return (cube){5, each, layers < 1 ? 1 : layers > WIDE ? WIDE : layers, 0, 0};
+    return (cube){.depth = 5, .each = each, .layers = layers < 1 ? 1 : layers > WIDE ? WIDE : layers, .mixed = 1};
 }
+
+/*
+ * Cells of depth 4, one with many particles and one with few in turn in each direction: with the lower capacity those with many have children, and lists of leaves
+ * are of two levels, with the higher one none has.
+ */
+enum { CELLS = 16, OF_MANY = 64, OF_FEW = 24, OF_BOTH = OF_MANY + OF_FEW, PAIRS_OF_CELLS = CELLS * CELLS * CELLS / 2 };
+static cube adaptive_cube(int capacity) { return (cube){.depth = 5, .each = 1, .layers = 32, .mixed = 1, .capacity = capacity}; }
 
 static cube cube_of(fmm_operation operation, int size)
 {
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
+    if (operation == FMM_ADAPTIVE) return adaptive_cube(size);
     if (operation == FMM_NEAR) return near_cube(size);
-    if (operation == FMM_LONE) return (cube){6, size, 22, 1, 0};
-    if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, 1, 0};
-    return (cube){4, 1, 16, 0, 0};
+    if (operation == FMM_LONE) return (cube){6, size, 22, .lone = 1};
+    if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, .lone = 1};
+    return (cube){4, 1, 16, .lone = 0};
 }
-
-enum { MEMORY_UNITS = 48 }; /* more than what the allocator keeps for itself when it is given back */
 
 struct fmm_bench {
     yoke_context *context;
@@ -121,7 +123,19 @@ void fmm_bench_destroy(fmm_bench *bench)
 /* Leaves along an edge of the cube; lone ones lie in the first and in the last cell. */
 static int64_t along(cube of) { return of.lone ? (((int64_t)1 << of.depth) - 1) / 3 + 1 : (int64_t)1 << of.depth; }
 
-static int64_t leaves_of(cube of) { return along(of) * along(of) * of.layers; }
+static int64_t leaves_of(cube of)
+{
+    if (of.capacity) return PAIRS_OF_CELLS * (of.capacity < OF_MANY ? 8 + 1 : 1 + 1);
+    return along(of) * along(of) * of.layers;
+}
+
+static int64_t particles_of(cube of) { return of.capacity ? PAIRS_OF_CELLS * OF_BOTH : of.each * leaves_of(of); }
+
+double fmm_bench_leaf_particles(int capacity)
+{
+    const cube of = adaptive_cube(capacity);
+    return (double)particles_of(of) / (double)leaves_of(of);
+}
 
 /* Pairs of a leaf and one that touches it, or itself, of a cube without lone leaves. */
 static int64_t touching(cube of)
@@ -157,10 +171,9 @@ double fmm_bench_list_pairs(int children)
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
-    if (operation == FMM_TREE || operation == FMM_LONE) return leaves_of(of);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || operation == FMM_LONE) return leaves_of(of);
     if (operation == FMM_NEAR) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / size;
-    if (operation == FMM_MEMORY) return MEMORY_UNITS;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
     if (operation == FMM_FAMILY) return families_of(of);
     return fmm_bench_expansions_units(operation, size);
@@ -187,30 +200,51 @@ static int64_t leaf_of(cube of, int64_t i)
     return 2 * pair + (i % (2 * of.each) >= of.each + (pair & 1 ? more : -more));
 }
 
+/* The leaf of particle i of cells with many and with few, of depth 5, along each axis. */
+static void find_uneven(int64_t i, int64_t at[3])
+{
+    const int64_t pair = i / OF_BOTH, own = i % OF_BOTH, has_many = own < OF_MANY;
+    const int64_t octant = has_many ? own * 8 / OF_MANY : (own - OF_MANY) * 8 / OF_FEW;
+    const int64_t y = pair / (CELLS / 2) % CELLS, z = pair / (CELLS / 2 * CELLS), x = pair % (CELLS / 2) * 2 + ((y + z + has_many + 1) & 1);
+    at[0] = 2 * x + (octant & 1), at[1] = 2 * y + (octant >> 1 & 1), at[2] = 2 * z + (octant >> 2);
+}
+
+static void find_leaf(cube of, int64_t i, int64_t at[3])
+{
+    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.capacity ? 0 : leaf_of(of, i);
+    if (of.capacity)
+        find_uneven(i, at);
+    else
+        at[0] = leaf % leaves * apart, at[1] = leaf / leaves % leaves * apart, at[2] = leaf / leaves / leaves * apart;
+}
+
 /* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
 static void place(fmm_particles *p, cube of)
 {
-    const int64_t leaves = along(of), apart = of.lone ? 3 : 1;
+    enum { PRIME = 1000003 };
     const double side = ldexp(1, of.depth);
     for (int64_t i = 0; i < p->count; i++) {
-        const int64_t leaf = leaf_of(of, i);
-        p->x[i] = ((double)(leaf % leaves * apart) + part(i, 0.8191725133961645)) / side;
-        p->y[i] = ((double)(leaf / leaves % leaves * apart) + part(i, 0.6710436067037893)) / side;
-        p->z[i] = ((double)(leaf / leaves / leaves * apart) + part(i, 0.5497004779019703)) / side;
-        p->charge[i] = i & 1 ? 1 : -1;
+        const int64_t k = of.mixed ? i * PRIME % p->count : i, is_last = k + 1 == p->count;
+        int64_t at[3];
+        find_leaf(of, k, at);
+        p->x[i] = ((double)at[0] + part(k, 0.8191725133961645)) / side;
+        p->y[i] = ((double)at[1] + part(k, 0.6710436067037893)) / side;
+        p->z[i] = ((double)at[2] + part(k, 0.5497004779019703)) / side;
+        p->charge[i] = k & 1 ? 1 : -1;
+        if (k == 0) p->x[i] = p->y[i] = p->z[i] = 0;
+        if (is_last) p->x[i] = p->y[i] = 1;
+        if (is_last && along(of) == of.layers) p->z[i] = 1;
     }
-    p->x[0] = p->y[0] = p->z[0] = 0;
-    p->x[p->count - 1] = p->y[p->count - 1] = 1;
-    if (along(of) == of.layers) p->z[p->count - 1] = 1;
 }
 
 static yoke_status have_cube(fmm_bench *bench, cube of)
 {
     if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each && bench->made.lone == of.lone &&
-        bench->made.layers == of.layers && bench->made.varies == of.varies)
+        bench->made.layers == of.layers && bench->made.varies == of.varies && bench->made.mixed == of.mixed &&
+        bench->made.capacity == of.capacity)
         return YOKE_OK;
     forget_cube(bench);
-    yoke_status status = fmm_particles_create(bench->context, of.each * leaves_of(of), &bench->particles);
+    yoke_status status = fmm_particles_create(bench->context, particles_of(of), &bench->particles);
     if (!status) status = fmm_field_create(bench->context, bench->particles->count, bench->gradient, &bench->field);
     if (status) {
         forget_cube(bench);
@@ -224,28 +258,27 @@ static yoke_status have_cube(fmm_bench *bench, cube of)
 static yoke_status have_method(fmm_bench *bench)
 {
     static const int orders[FMM_MAX_DEPTH + 1] = {0};
-    const fmm_method_options options = {.depth = bench->made.depth, .order = orders, .gradient = bench->gradient, .clock = bench->clock};
+    const fmm_method_options options = {.depth = bench->made.capacity ? FMM_MAX_DEPTH : bench->made.depth,
+                                        .capacity = bench->made.capacity,
+                                        .direct = -1,
+                                        .order = orders,
+                                        .gradient = bench->gradient,
+                                        .clock = bench->clock};
     if (bench->method) return YOKE_OK;
     return fmm_method_create(bench->particles, &options, &bench->method);
 }
 
 yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *of)
 {
-    yoke_status status = have_cube(bench, (cube){depth, each, 1 << depth, 0, 0});
+    yoke_status status = have_cube(bench, (cube){depth, each, 1 << depth, .lone = 0});
     if (!status) status = have_method(bench);
     if (!status) *of = (fmm_bench_cube){bench->method, bench->particles, bench->field};
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- operations */
+const fmm_tree *fmm_bench_tree(const fmm_bench *bench) { return bench->method ? fmm_method_tree(bench->method) : NULL; }
 
-/* Gives memory that is free back to the system, which a run gets from there, too. */
-static void give_memory_back(void)
-{
-#ifdef __GLIBC__
-    (void)malloc_trim(0);
-#endif
-}
+/* --------------------------------------------------------------------------------------------------- operations */
 
 static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
 {
@@ -253,7 +286,6 @@ static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
         forget_method(bench);
-        give_memory_back();
         const double begin_s = fmm_bench_now_s(bench->clock);
         status = have_method(bench);
         *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
@@ -266,28 +298,9 @@ static yoke_status run_near(fmm_bench *bench, int64_t calls, double *seconds)
     yoke_status status = have_method(bench);
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
-        fmm_method_seconds of = {0};
-        status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
-        *seconds = fmin(*seconds, of.near);
-    }
-    return status;
-}
-
-/* What the system does when each page is written to for the first time, by all threads. */
-static yoke_status run_memory(const fmm_bench *bench, int64_t calls, double *seconds)
-{
-    const int64_t page = 4096 / sizeof(double), doubles = MEMORY_UNITS * ((int64_t)1 << 20) / (int64_t)sizeof(double);
-    yoke_status status = YOKE_OK;
-    *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
-        double *memory = NULL;
-        status = fmm_allocate_large(bench->context, doubles, sizeof *memory, &memory);
-        const double begin_s = fmm_bench_now_s(bench->clock);
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < doubles; i += page)
-            if (memory) memory[i] = 1;
-        *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
-        yoke_release(bench->context, memory);
+        double near_s = INFINITY;
+        status = fmm_method_run_near(bench->method, bench->particles->charge, bench->field, &near_s);
+        *seconds = fmin(*seconds, near_s);
     }
     return status;
 }
@@ -381,6 +394,9 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
     const int of_particles = operation <= FMM_LONE, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
     const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
+    if (operation == FMM_ADAPTIVE && size != FMM_LOW_CAPACITY && size != FMM_HIGH_CAPACITY)
+        return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d or %d", size, FMM_LOW_CAPACITY,
+                         FMM_HIGH_CAPACITY);
     if (operation == FMM_LIST ? size == FMM_FEW_CHILDREN || size == FMM_ALL_CHILDREN : size >= least && size <= most) return YOKE_OK;
     if (operation == FMM_LIST)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "children %d of the benchmark: give %d or %d", size, FMM_FEW_CHILDREN,
@@ -394,10 +410,9 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     yoke_status status = check(bench, operation, size);
     if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
-    if (operation == FMM_TREE) return run_tree(bench, calls, seconds);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE) return run_tree(bench, calls, seconds);
     if (operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
-    if (operation == FMM_MEMORY) return run_memory(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);
     if (operation == FMM_FAMILY) return run_families(bench, size, calls, seconds);

@@ -10,24 +10,24 @@
 
 /* The size of an operation is the particles of a leaf or the order of expansions. */
 typedef enum fmm_operation {
-    FMM_TREE,    /* tree and lists, by particles; a unit is a leaf                                     */
-    FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
-    FMM_LONE,    /* the same of leaves without others around them; a unit is a leaf                        */
-    FMM_LIST,    /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
-    FMM_MEMORY,  /* the first use of memory for expansions; no size; a unit is 2^20 bytes                  */
-    FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
-    FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
-    FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
-    FMM_SPARSE,  /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
-    FMM_FAMILY,  /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
-    FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
-    FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
-    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
-    FMM_LEAF_32, /* the same with 32                                                                     */
+    FMM_TREE,     /* tree and lists, by particles; a unit is a leaf                                     */
+    FMM_ADAPTIVE, /* the same of adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
+    FMM_NEAR,     /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
+    FMM_LONE,     /* the same of leaves without others around them; a unit is a leaf                        */
+    FMM_LIST,     /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
+    FMM_TABLES,   /* tables of the operators, by order; one unit                                          */
+    FMM_WAVES,    /* tables of plane waves, by order, which is the number of their set too; one unit         */
+    FMM_PAIR,     /* M2L, by order, in batches of full parents; a unit is a target and a source             */
+    FMM_SPARSE,   /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
+    FMM_FAMILY,   /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
+    FMM_CELL,     /* M2M and L2L, by order; a unit is a child                                             */
+    FMM_VISIT,    /* M2P and P2L, by order; a unit is a particle                                           */
+    FMM_LEAF_8,   /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
+    FMM_LEAF_32,  /* the same with 32                                                                     */
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_FEW_CHILDREN = 1, FMM_ALL_CHILDREN = 8 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_FEW_CHILDREN = 1, FMM_ALL_CHILDREN = 8, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64 };
 
 typedef struct fmm_bench fmm_bench;
 
@@ -45,6 +45,9 @@ double fmm_bench_batch(fmm_operation operation, int order);
 /* Sources in and around a leaf of FMM_NEAR with so many particles, mean. */
 double fmm_bench_sources(int size);
 
+/* Particles of a leaf of FMM_ADAPTIVE, mean. */
+double fmm_bench_leaf_particles(int capacity);
+
 /* Ordered far pairs of cells for each parent of FMM_LIST, mean. */
 double fmm_bench_list_pairs(int children);
 
@@ -57,11 +60,14 @@ typedef struct fmm_bench_cube {
 /* With `each` particles in each leaf of that depth.  Errors: MEMORY. */
 yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *cube);
 
+/* The tree of the cube that was asked for last; NULL: of none. */
+const fmm_tree *fmm_bench_tree(const fmm_bench *bench);
+
 /* Units of one call. */
 int64_t fmm_bench_units(fmm_operation operation, int size);
 
 /*
- * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, children, an order (of waves one that they have), or 0 where there is none.
+ * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, a capacity, children, or an order (of waves one that they have).
  * Errors: ARGUMENT (the size), MEMORY.
  */
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds);

@@ -26,6 +26,13 @@ typedef yoke_status fmm_trial(void *user, fmm_operation operation, int size, int
 /* Called before each measurement; its status is passed on. */
 typedef yoke_status fmm_tune_progress(void *user, const char *what);
 
+/* Orders that are measured, a bit for each of the sizes of FMM_PAIR (fmm_measured_sizes). */
+typedef uint32_t fmm_orders;
+enum { FMM_MEASURED_ORDERS = 18 };
+#define FMM_ALL_ORDERS (((fmm_orders)1 << FMM_MEASURED_ORDERS) - 1)
+/* Those that costs of an order are found from: itself, or the next ones below and above it. */
+fmm_orders fmm_orders_around(int order);
+
 typedef struct fmm_machine_options {
     int gradient;
     fmm_measure measure;
@@ -35,15 +42,17 @@ typedef struct fmm_machine_options {
     void *user;                  /* of both */
 } fmm_machine_options;
 
-/* Seconds; those by order at each of 0 ... FMM_MAX_ORDER. */
+/* Seconds; those by order at each of 0 ... FMM_MAX_ORDER, NaN between orders that were not measured. */
 typedef struct fmm_machine {
     fmm_measure measure;
-    double tree_particle, tree_leaf;        /* tree and lists = so much for each */
-    double near[FMM_SMALL_LEAF + 1], large; /* near field = these times the sources and large pairs of fmm_cell_counts */
-    double near_leaf;                       /* and so much for each leaf */
-    double list, list_pair;                 /* lists of far pairs = so much for each parent, and for each target and source */
-    double memory;                          /* of expansions, its first use, for each 2^20 bytes */
-    double tables[FMM_MAX_ORDER + 1];       /* of the operators, once */
+    double unit[FMM_OPERATIONS]
+               [FMM_MEASURED_ORDERS]; /* as measured, of the sizes of each operation; 0: not measured.  All below is found from these */
+    double tree_particle, tree_leaf;  /* tree and lists = so much for each */
+    double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
+    double near[FMM_SMALL_LEAF + 1], large;  /* near field = these times the sources and large pairs of fmm_cell_counts */
+    double near_leaf;                        /* and so much for each leaf */
+    double list, list_pair;                  /* lists of far pairs = so much for each parent, and for each target and source */
+    double tables[FMM_MAX_ORDER + 1];        /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],
         family[FMM_MAX_ORDER + 1];   /* M2L by plane waves: tables of a set, once; a parent of all its children; 0: none of this set */
@@ -59,9 +68,12 @@ typedef struct fmm_machine {
 
 /*
  * What `device` of the run, an openmp device that is this machine's cores, takes, as far as the run and its store know.  A run can be asked once.
- * Errors: UNAVAILABLE (something was never measured), those of yoke_run_predict, MEMORY.
+ * Errors: UNAVAILABLE (no order was ever measured, or something that is needed at all orders), those of yoke_run_predict, MEMORY.
  */
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine);
+
+/* Those of `orders` that a machine does not know; all that are there where it knows nothing. */
+fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders);
 
 /*
  * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, about 10 s in all on two cores.  The run's store keeps it when
@@ -70,6 +82,13 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mea
  */
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                 fmm_machine *machine);
+
+/*
+ * The same of what a machine, of fmm_machine_get or of 0, does not know of these orders and of what is needed at all of them; what it knows stays.  Factors are
+ * forgotten where it knew nothing.  Errors: as of fmm_machine_measure.
+ */
+yoke_status fmm_machine_measure_missing(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
+                                        fmm_orders orders, fmm_machine *machine);
 
 /*
  * Of seconds.  Measures those operations again that other programs disturbed (yoke_prediction), and forgets factors.  Where they disturb one of them again all stays as it

@@ -69,12 +69,6 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     return rotations_s;
 }
 
-/* M2M and L2L of a child, and the first use of the memory of its expansions. */
-static double cell_of(const fmm_machine *machine, int order)
-{
-    return machine->cell[order] + ldexp(2 * (double)fmm_stride(order) * sizeof(double), -20) * machine->memory;
-}
-
 /* counts, cells: of all depths; from level 2 on there are far pairs. */
 static double far_of(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                      const int *order, uint64_t *waves)
@@ -86,7 +80,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
         if (order[l] > highest) highest = order[l];
     }
     double sum = between_of(machine, depth, level, order, waves);
-    sum += (double)cells[depth].cells * cell_of(machine, highest);
+    sum += (double)cells[depth].cells * machine->cell[highest];
     sum += (double)cells[depth].leaves * machine->leaf[highest] + (double)particles * machine->particle[highest];
     return sum;
 }
@@ -128,9 +122,6 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 
 /* ------------------------------------------------------------------------------------------------ adaptive trees */
 
-/* A leaf, with lists of several levels, takes as long as so many particles more (5 to 7 on surfaces, fewer in clusters). */
-#define LEAF_PARTICLES 6
-
 /* Vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
 static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
 
@@ -150,8 +141,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
     double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
-    fmm_seconds s = {.tree = (double)particles * machine->tree_particle +
-                             (double)operations->leaves * (machine->tree_leaf + LEAF_PARTICLES * machine->tree_particle),
+    fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
                      .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
     int highest = 0;
     for (int l = 2; l <= operations->depth; l++)
@@ -159,7 +149,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
         level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far};
-        s.far += l > 2 ? (double)at->cells * cell_of(machine, highest) : 0;
+        s.far += l > 2 ? (double)at->cells * machine->cell[highest] : 0;
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
         s.far += (double)at->w_particles * machine->visit[order[l]];
     }
@@ -167,4 +157,15 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
     finish(machine, &s);
     return s;
+}
+
+double fmm_predict_filled(const fmm_machine *machine, int order, double size)
+{
+    enum { TOUCHING = 27, FAR = 189, CHILDREN = 8 };
+    const int set = fmm_set_of(machine, order);
+    const double pairs = TOUCHING * size * size, batches = FAR / fmm_bench_batch(FMM_PAIR, order);
+    const double rotations = machine->list / CHILDREN + FAR * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
+    const double between = set ? fmin(rotations, machine->family[set] / CHILDREN) : rotations;
+    const double leaf = machine->near_leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
+    return (pairs * near_pair_of(machine, pairs, TOUCHING * size) + between + leaf) / size + machine->particle[order];
 }

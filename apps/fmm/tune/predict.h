@@ -27,4 +27,7 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
                                  const int *order, uint64_t *waves);
 
+/* About what near and far field take of a particle where leaves have `size` each and no cell is empty: tells which sizes may be best, without counts. */
+double fmm_predict_filled(const fmm_machine *machine, int order, double size);
+
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expansion/waves.h"
 #include "method/method.h"
 #include "tune/free.h"
 #include "tune/shares.h"
@@ -18,7 +19,9 @@ struct fmm_tuner {
     fmm_machine machine;
     int looked; /* nonzero: `even` is of these particles */
     fmm_even even;
-    fmm_analysis *analysis;   /* NULL until it is asked */
+    fmm_analysis *analysis; /* NULL until it is asked */
+    int num_capacities;     /* of adaptive trees of these particles; 0: not listed yet */
+    int64_t capacity[FMM_MAX_CAPACITIES];
     int64_t cells;            /* of the tree between two depths that was counted last; 0: none */
     fmm_analysis *between;    /* of that tree; its counts are kept after the tree was taken */
     int takes_cells;          /* nonzero: it was chosen last */
@@ -54,8 +57,19 @@ static yoke_status save(fmm_tuner *t, yoke_run *run)
     return YOKE_OK;
 }
 
+/*
+ * Those that are measured now, for trees of an order and with waves of a set `finer` above it.  All where devices have a run: it is opened again where this
+ * machine was measured when the tuner was created, not later.
+ */
+static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
+{
+    const int set = order + (finer > 0 ? finer : 0), most = order > FMM_LAST_WAVE_SET ? order : FMM_LAST_WAVE_SET;
+    if (t->options->devices) return FMM_ALL_ORDERS;
+    return fmm_orders_around(order) | fmm_orders_around(set < most ? set : most);
+}
+
 /* On a run of its own, which needs no powers. */
-static yoke_status measure_machine(fmm_tuner *t)
+static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
 {
     const fmm_machine_options options = {.gradient = t->options->gradient,
                                          .measure = t->options->measure,
@@ -64,7 +78,7 @@ static yoke_status measure_machine(fmm_tuner *t)
                                          .user = t->options->user};
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure(t->context, run, 0, &options, &t->machine);
+    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, &t->machine);
     if (!status) status = save(t, run);
     yoke_run_destroy(run);
     return status;
@@ -146,45 +160,71 @@ static void warn_disturbed(const fmm_tuner *t)
                  100 * t->machine.disturbed, t->store ? "; a run while the cores are free measures these costs again" : "");
 }
 
-/* Costs from the store; what is not there, or was disturbed, is measured. */
-static yoke_status get_costs(fmm_tuner *t)
+/* What is missing of some orders.  *measured: nonzero: something was. */
+static yoke_status measure_orders(fmm_tuner *t, fmm_orders orders, int *measured)
+{
+    if (!fmm_machine_missing(&t->machine, orders)) return YOKE_OK;
+    *measured = 1;
+    yoke_status status = save(t, t->run); /* tells before the measurements that they cannot be kept */
+    return status ? status : measure_machine(t, orders);
+}
+
+/* After costs were read: the devices' run tells what their host takes, and corrects it itself. */
+static void leave_factors_out(fmm_tuner *t)
+{
+    if (t->host == FMM_HOST_CORES) t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){.value = 1};
+}
+
+/* Costs from the store; what is not there of some orders, or was disturbed, is measured. */
+static yoke_status get_costs(fmm_tuner *t, fmm_orders orders)
 {
     const double begin_s = yoke_clock_s();
     int measured = 0;
+    t->machine = (fmm_machine){0};
     yoke_status status = open_run(t, objective_here(t), &t->run);
     if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
-    if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
-        measured = 1;
-        status = save(t, t->run); /* tells before the measurements that they cannot be kept */
-        if (!status) status = measure_machine(t);
-    } else if (!status && may_mend(&t->machine)) {
-        status = mend_machine(t, &measured);
-    }
+    if (status == YOKE_ERROR_UNAVAILABLE && t->run) status = YOKE_OK;
+    if (!status) status = measure_orders(t, orders, &measured);
+    if (!status && !measured && may_mend(&t->machine)) status = mend_machine(t, &measured);
     t->measured_now |= measured;
     if (!status && measured) status = open_again(t);
     if (!status && measured) warn_disturbed(t);
     if (!status) status = get_powers(t);
     if (!status) status = rest(t);
+    leave_factors_out(t);
     t->machine_s += yoke_clock_s() - begin_s;
     return status;
 }
 
-/* Costs of the host, as far as they are not there: of simulated devices what they count. */
-static yoke_status get_machine(fmm_tuner *t)
+/* The same of another order, later. */
+static yoke_status get_more_costs(fmm_tuner *t, fmm_orders orders)
+{
+    const double begin_s = yoke_clock_s();
+    int measured = 0;
+    if (t->host == FMM_HOST_SIMULATED) return YOKE_OK;
+    yoke_status status = measure_orders(t, orders, &measured);
+    t->measured_now |= measured;
+    if (!status && measured) status = open_again(t);
+    if (!status && measured) warn_disturbed(t);
+    leave_factors_out(t);
+    t->machine_s += yoke_clock_s() - begin_s;
+    return status;
+}
+
+/* Costs of the host for some orders, as far as they are not there: of simulated devices what they count. */
+static yoke_status get_machine(fmm_tuner *t, fmm_orders orders)
 {
     const fmm_host_kind before = t->host;
     yoke_status status = t->options->devices ? fmm_shares_host(t->options->devices, &t->host) : YOKE_OK;
-    if (status || (t->run && t->host == before)) return status;
+    if (status) return status;
+    if (t->run && t->host == before) return get_more_costs(t, orders);
     if (t->host == FMM_HOST_SIMULATED) {
         fmm_machine_count_work(&t->machine);
         return YOKE_OK;
     }
     yoke_run_destroy(t->run);
     t->run = NULL;
-    status = get_costs(t);
-    if (t->host == FMM_HOST_CORES) /* the devices' run tells what they take, and corrects it itself */
-        t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){.value = 1};
-    return status;
+    return get_costs(t, orders);
 }
 
 /* Counts serve several orders, also after the tree was taken; a deeper tree is made anew then. */
@@ -217,12 +257,28 @@ static int fastest(const fmm_choice *choice)
     return best;
 }
 
-/* Adaptive trees. */
-static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choice)
+/*
+ * Capacities of adaptive trees.  Those with the smallest leaves have the most cells to count: it takes as long as such a tree may save, unless it is estimated to be
+ * clearly the fastest.
+ */
+static void list_capacities(fmm_tuner *t, int order)
 {
     static const int64_t capacities[] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
-    choice->num_capacities = sizeof capacities / sizeof capacities[0];
-    memcpy(choice->capacity, capacities, sizeof capacities);
+    static const double clearly = 0.95, full = 1. / 3; /* of leaves, in the mean */
+    const int all = sizeof capacities / sizeof capacities[0];
+    double others_s = INFINITY;
+    for (int k = 1; k < all; k++) others_s = fmin(others_s, fmm_predict_filled(&t->machine, order, full * (double)capacities[k]));
+    const int first = fmm_predict_filled(&t->machine, order, full * (double)capacities[0]) > clearly * others_s;
+    t->num_capacities = all - first;
+    memcpy(t->capacity, capacities + first, (size_t)t->num_capacities * sizeof *capacities);
+}
+
+/* Adaptive trees, the same capacities for all orders. */
+static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choice)
+{
+    if (!t->num_capacities) list_capacities(t, order);
+    choice->num_capacities = t->num_capacities;
+    memcpy(choice->capacity, t->capacity, sizeof t->capacity);
     return fmm_capacities_predict(&t->machine, t->analysis, order, t->options->gradient, choice);
 }
 
@@ -362,7 +418,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
     int taken = 0;
-    yoke_status status = get_machine(t);
+    yoke_status status = get_machine(t, orders_for(t, order, t->finer));
     t->machine.finer = t->finer;
     choice->first = fixed ? t->options->depth : 0;
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
@@ -411,7 +467,7 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
     t->options = options;
     t->store = options->store;
     if (options->measure) status = fmm_counter_open(context, options->measure, &t->counter);
-    if (!status) status = get_machine(t);
+    if (!status) status = get_machine(t, orders_for(t, options->order, 0));
     if (status)
         fmm_tuner_destroy(t);
     else
@@ -430,7 +486,7 @@ void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
     forget_between(t);
-    t->looked = t->takes_cells = 0;
+    t->looked = t->takes_cells = t->num_capacities = 0;
     t->particles = particles;
 }
 

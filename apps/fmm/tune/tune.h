@@ -15,6 +15,7 @@ typedef struct fmm_tune_options {
     const char *store;    /* as in yoke_run_options */
     const char *declared; /* the same */
     int gradient;
+    int order;                   /* of the first choice, about: costs of others are measured where a choice needs them */
     yoke_run *devices;           /* that share the near field, of fmm_shared_open; NULL: the cores alone */
     const double *share;         /* as they were given it */
     int by_operations;           /* nonzero: of the depths, that of the original cost model (cost.h) */
@@ -51,13 +52,13 @@ static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
 typedef struct fmm_tuner fmm_tuner;
 
 /*
- * options are borrowed until it is destroyed.  Measures this machine where that was not done before.
+ * options are borrowed until it is destroyed.  Measures this machine where that was not done before, with devices at all orders.
  * Errors: those of yoke_run_create, fmm_counter_open, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
 /* What runs are told in that are compared with predictions; NULL: seconds. */
 const fmm_clock *fmm_tuner_clock(const fmm_tuner *tuner);
-/* Nonzero: this machine was measured when it was created.  A run that is open since before does not know of it, and would write its store without. */
+/* Nonzero: this machine was measured since it was created.  A run that is open since before does not know of it, and would write its store without. */
 int fmm_tuner_measured(const fmm_tuner *tuner);
 /* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
@@ -66,7 +67,10 @@ void fmm_tuner_set_waves(fmm_tuner *tuner, int finer);
 /* NULL allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 
-/* For the particles that were set, with expansions of an order.  tuned->machine_s is 0 from the second time on.  Errors: those of fmm_analysis_create and fmm_choose. */
+/*
+ * For the particles that were set, with expansions of an order.  Costs of the order that nobody measured yet are measured.  tuned->machine_s is 0 from the second
+ * time on, unless they were.  Errors: those of fmm_tuner_create, fmm_analysis_create and fmm_choose.
+ */
 yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
 
 /*

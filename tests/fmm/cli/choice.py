@@ -50,7 +50,11 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
         assert abs(one - other) <= 1e-9 * other
     tree = rf"cells +{again['cells']}" if again["cells"] else rf"leaf +{again['leaf_capacity']}" if again["leaf_capacity"] else rf"depth +{again['depth']}"
     assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
-    twice = record("--generate", "grid", "--particles", 20000, "--error", "1e-3", "--store", "store.json", method=())  # for a usual order, then for its own
+    asked = ("--generate", "grid", "--particles", 20000, "--error", "1e-3", "--store", "store.json")
+    run(*asked)  # measures what orders near the one that it needs take
+    call_undisturbed("store.json")
+    twice = record(*asked, method=())  # for a usual order, then for its own
+    assert not twice["model"]["costs_measured"]
     assert twice["seconds"]["tune"] > twice["model"]["costs_s"] > 0, twice["model"]
     chosen = next(cost for cost in twice["model"]["costs"] if all(cost[key] == twice[key] for key in ("depth", "cells", "leaf_capacity")))
     assert chosen["plane_waves"] == twice["plane_waves"]  # faster on this machine or not
@@ -121,3 +125,18 @@ def test_the_prediction_is_of_the_order_that_is_run():
     chosen = [cost for cost in got["model"]["costs"] if cost["measured"] is not None]
     assert len(chosen) == 1 and chosen[0]["order"] == got["order"]
     assert abs(chosen[0]["predicted"] / chosen[0]["measured"] - 1) < 0.1
+
+
+def test_a_run_measures_what_its_orders_need():
+    def orders(error):
+        done = run("--generate", "grid", "--particles", 20000, "--charges", "random", "--error", error, "--store", "store.json", "--check", 0)
+        call_undisturbed("store.json")
+        works = [entry["work"] for entry in json.loads(pathlib.Path("store.json").read_text(encoding="utf-8"))["entries"]]
+        return {work.split("p=")[1] for work in works if work.startswith("fmm pair")}, len(works), "measuring what the method's operations take" in done.stdout
+
+    first, count, measured = orders("1e-3")
+    assert measured and "4" in first and len(first) <= 4 and "20" not in first, first
+    second, more, measured = orders("1e-9")
+    assert measured and first < second and {"20", "24"} <= second and more > count, second
+    assert orders("1e-9") == (second, more, False)
+    assert orders("1e-3") == (second, more, False)
