@@ -23,6 +23,14 @@ static const double list_s = 2e-7;
 /* A source on a leaf of so many particles. */
 static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
 
+/* A leaf of leaves of two levels, whose pairs with those of the other one take 21/13.5 times as long. */
+static inline double uneven_of(const known *k)
+{
+    const fmm_bench_pairs of = fmm_bench_uneven();
+    const double pairs = 2 * of.near + of.particles, size = pairs / of.sources, pair = (k->near_start + k->near_pair * size) / size;
+    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf;
+}
+
 static inline double unit_of(const known *k, fmm_operation operation, int size)
 {
     const double p = size + 1;
@@ -31,6 +39,8 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
         return 3e-7 + 1e-8 * size;
     case FMM_ADAPTIVE:
         return 5e-7 + 1.2e-8 * fmm_bench_leaf_particles(size);
+    case FMM_UNEVEN:
+        return uneven_of(k);
     case FMM_NEAR:
         return k->near_start + k->near_pair * size + k->near_leaf / fmm_bench_sources(size);
     case FMM_LONE:

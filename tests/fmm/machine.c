@@ -29,6 +29,7 @@ static void assert_costs(const fmm_machine *m, const known *k)
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
     assert_near(m->adaptive_particle, 1.2e-8, 1e-9);
     assert_near(m->adaptive_leaf, 5e-7, 1e-9);
+    assert_near(m->uneven, 21 / 13.5, 1e-9);
     assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
 }
 
@@ -371,12 +372,16 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int is_adaptive = o == FMM_ADAPTIVE, is_list = o == FMM_LIST;
+        const int is_adaptive = o == FMM_ADAPTIVE || o == FMM_UNEVEN, is_list = o == FMM_LIST;
         const int small = is_adaptive                                          ? FMM_LOW_CAPACITY
                           : is_list                                            ? FMM_FEW_CHILDREN
                           : o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4
                                                                                : 0;
-        const int large = is_adaptive ? FMM_HIGH_CAPACITY : is_list ? FMM_ALL_CHILDREN : o <= FMM_LONE ? 16 : 12;
+        const int large = o == FMM_UNEVEN ? FMM_LOW_CAPACITY
+                          : is_adaptive   ? FMM_HIGH_CAPACITY
+                          : is_list       ? FMM_ALL_CHILDREN
+                          : o <= FMM_LONE ? 16
+                                          : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
@@ -405,6 +410,14 @@ static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void 
         assert_near((double)tree->count / (double)tree->leaves.count, fmm_bench_leaf_particles(capacity), 1e-12);
         assert_int_equal(tree->depth, capacity == FMM_LOW_CAPACITY ? 5 : 4);
     }
+    fmm_operations counted;
+    const fmm_bench_pairs told = fmm_bench_uneven();
+    const int64_t capacity = FMM_LOW_CAPACITY;
+    double seconds = 0;
+    assert_int_equal(fmm_bench_run(bench, FMM_UNEVEN, FMM_LOW_CAPACITY, 1, &seconds), YOKE_OK);
+    assert_int_equal(fmm_count_operations(fmm_bench_tree(bench), fmm_method_direct(0, 1), 1, &capacity, &counted), YOKE_OK);
+    assert_true((double)counted.leaves == told.leaves && (double)counted.near == told.near && (double)counted.uneven == told.uneven);
+    assert_true((double)counted.sources == told.sources);
     fmm_bench_destroy(bench);
 }
 

@@ -64,7 +64,7 @@ static cube cube_of(fmm_operation operation, int size)
 {
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
-    if (operation == FMM_ADAPTIVE) return adaptive_cube(size);
+    if (operation == FMM_ADAPTIVE || operation == FMM_UNEVEN) return adaptive_cube(size);
     if (operation == FMM_NEAR) return near_cube(size);
     if (operation == FMM_LONE) return (cube){6, size, 22, .lone = 1};
     if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, .lone = 1};
@@ -158,6 +158,27 @@ double fmm_bench_sources(int size)
     return (double)(size * touching(of)) / (double)leaves_of(of);
 }
 
+/*
+ * Cells that touch along an odd number of axes are one with many particles and one with few; the others are alike, half of them each kind.  All children of a cell act on
+ * one with few, as cells of W that are summed directly if not as neighbours.  Where two cells with many touch along two axes, two children of each do.
+ */
+fmm_bench_pairs fmm_bench_uneven(void)
+{
+    enum { OF_CHILD = OF_MANY / 8, CHILDREN = 8 };
+    const cube of = adaptive_cube(FMM_LOW_CAPACITY);
+    const double same = CELLS, next = CELLS - 1; /* along an axis; unordered pairs that differ along k of three: */
+    const double self = same * same * same, by_1 = 3 * same * same * next, by_2 = 3 * same * 2 * next * next, by_3 = 4 * next * next * next;
+    const double unlike = by_1 + by_3, many = OF_MANY * (OF_MANY - 1) / 2., few = OF_FEW * (OF_FEW - 1) / 2.;
+    const double uneven = unlike * OF_MANY * OF_FEW;
+    return (fmm_bench_pairs){.particles = (double)particles_of(of),
+                             .leaves = (double)leaves_of(of),
+                             .near = uneven + self / 2 * (many + few) + by_2 / 2 * (4 * OF_CHILD * OF_CHILD + OF_FEW * OF_FEW),
+                             .uneven = uneven,
+                             .sources = (double)particles_of(of) + unlike * CHILDREN * (OF_CHILD + OF_FEW) +
+                                        self / 2 * (CHILDREN * (CHILDREN - 1) / 2 * 2 * OF_CHILD) +
+                                        by_2 / 2 * (4 * 2 * OF_CHILD + 2 * OF_FEW)};
+}
+
 /* Of lone leaves, 3 apart and each alone in its parent, parents touch in pairs along each side. */
 double fmm_bench_list_pairs(int children)
 {
@@ -171,7 +192,7 @@ double fmm_bench_list_pairs(int children)
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
-    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || operation == FMM_LONE) return leaves_of(of);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || operation == FMM_UNEVEN || operation == FMM_LONE) return leaves_of(of);
     if (operation == FMM_NEAR) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / size;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
@@ -394,6 +415,8 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
     const int of_particles = operation <= FMM_LONE, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
     const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
+    if (operation == FMM_UNEVEN && size != FMM_LOW_CAPACITY)
+        return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d", size, FMM_LOW_CAPACITY);
     if (operation == FMM_ADAPTIVE && size != FMM_LOW_CAPACITY && size != FMM_HIGH_CAPACITY)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d or %d", size, FMM_LOW_CAPACITY,
                          FMM_HIGH_CAPACITY);
@@ -411,7 +434,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE) return run_tree(bench, calls, seconds);
-    if (operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
+    if (operation == FMM_UNEVEN || operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);

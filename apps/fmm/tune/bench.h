@@ -12,6 +12,7 @@
 typedef enum fmm_operation {
     FMM_TREE,     /* tree and lists, by particles; a unit is a leaf                                     */
     FMM_ADAPTIVE, /* the same of adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
+    FMM_UNEVEN,   /* near field of the tree of FMM_LOW_CAPACITY, whose leaves meet others of another level; a unit is a leaf */
     FMM_NEAR,     /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LONE,     /* the same of leaves without others around them; a unit is a leaf                        */
     FMM_LIST,     /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
@@ -47,6 +48,12 @@ double fmm_bench_sources(int size);
 
 /* Particles of a leaf of FMM_ADAPTIVE, mean. */
 double fmm_bench_leaf_particles(int capacity);
+
+/* The near field of FMM_UNEVEN, as fmm_operations have it. */
+typedef struct fmm_bench_pairs {
+    double particles, leaves, near, uneven, sources;
+} fmm_bench_pairs;
+fmm_bench_pairs fmm_bench_uneven(void);
 
 /* Ordered far pairs of cells for each parent of FMM_LIST, mean. */
 double fmm_bench_list_pairs(int children);

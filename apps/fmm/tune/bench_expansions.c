@@ -17,7 +17,8 @@ enum {
     FEW_PARTICLES = 8,       /* of a leaf, mean */
     MANY_PARTICLES = 32,
     MOST_PARTICLES = 48,
-    VISITS = 64 /* of a cell and a leaf */
+    VISITS = 4096, /* of a cell and a leaf, ... */
+    ALIKE = 4      /* ... some of a cell one after the other */
 };
 
 /*
@@ -28,7 +29,7 @@ enum {
     ALL_MEMORY = 1 << 26,      /* bytes of the expansions of all threads ... */
     LEAST_MEMORY = 1 << 22,    /* ... of one at least ... */
     MOST_EXPANSIONS = 1 << 16, /* ... and so many of them at most */
-    ALL_PLACES = 1 << 16       /* particles of a thread */
+    ALL_PLACES = 1 << 18       /* particles of a thread */
 };
 
 /* What a thread works on. */
@@ -199,15 +200,16 @@ static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64
     }
 }
 
-/* M2P and P2L, of cells two edges away. */
-static void visit_cells(const benched *b, const pool *own)
+/* M2P of cells two edges away in a half, and P2L of those of the other one, at leaves that follow one another. */
+static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
     const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
-    for (int64_t i = 0; i < VISITS; i++) {
-        const fmm_sources sources = sources_of(own, 0, MANY_PARTICLES);
-        const fmm_targets targets = targets_of(b, own, 0, MANY_PARTICLES);
-        fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, i), &targets);
-        fmm_p2l(b->operators, &frame, &sources, expansion(own->locals, own, i));
+    for (int64_t i = 0, at = 0; i < VISITS; i++, at = next_place(at, MANY_PARTICLES)) {
+        const int64_t cell = i / ALIKE % half_of(own->expansions);
+        const fmm_sources sources = sources_of(own, at, MANY_PARTICLES);
+        const fmm_targets targets = targets_of(b, own, at, MANY_PARTICLES);
+        fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, begin + cell), &targets);
+        fmm_p2l(b->operators, &frame, &sources, expansion(own->multipoles, own, other + cell));
     }
 }
 
@@ -219,7 +221,7 @@ static void work(const benched *b, const pool *own, int64_t call)
     else if (b->operation == FMM_CELL)
         shift(b, own, begin, other);
     else if (b->operation == FMM_VISIT)
-        visit_cells(b, own);
+        visit_cells(b, own, begin, other);
     else
         visit_leaves(b, own, begin, other);
 }

@@ -27,6 +27,9 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     case FMM_ADAPTIVE:
         *sizes = capacities;
         return 2;
+    case FMM_UNEVEN:
+        *sizes = capacities;
+        return 1;
     case FMM_NEAR:
         *sizes = near_sizes;
         return NEAR_SIZES;
@@ -48,10 +51,10 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "adaptive n=%d", "near n=%d",     "lone n=%d",     "list n=%d",
-                                                      "tables p=%d", "waves p=%d",    "pair p=%d",     "sparse p=%d",   "family p=%d",
-                                                      "cell p=%d",   "visit p=%d",    "leaf p=%d n=8", "leaf p=%d n=32"};
-    const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "adaptive n=%d", "uneven n=%d", "near n=%d",     "lone n=%d",
+                                                      "list n=%d",   "tables p=%d",   "waves p=%d",  "pair p=%d",     "sparse p=%d",
+                                                      "family p=%d", "cell p=%d",     "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+    const int has_gradient = operation == FMM_UNEVEN || operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",

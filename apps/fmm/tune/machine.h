@@ -51,8 +51,9 @@ typedef struct fmm_machine {
     double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
     double near[FMM_SMALL_LEAF + 1], large;  /* near field = these times the sources and large pairs of fmm_cell_counts */
     double near_leaf;                        /* and so much for each leaf */
-    double list, list_pair;                  /* lists of far pairs = so much for each parent, and for each target and source */
-    double tables[FMM_MAX_ORDER + 1];        /* of the operators, once */
+    double uneven; /* times that a pair takes in leaves of different levels, which act on each other one after the other; 0: not known */
+    double list, list_pair;           /* lists of far pairs = so much for each parent, and for each target and source */
+    double tables[FMM_MAX_ORDER + 1]; /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],
         family[FMM_MAX_ORDER + 1];   /* M2L by plane waves: tables of a set, once; a parent of all its children; 0: none of this set */
@@ -71,6 +72,9 @@ typedef struct fmm_machine {
  * Errors: UNAVAILABLE (no order was ever measured, or something that is needed at all orders), those of yoke_run_predict, MEMORY.
  */
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine);
+
+/* Of the near field, an ordered pair of particles in leaves of a mean size, which is 1 at least; larger ones than FMM_SMALL_LEAF take the same for each. */
+double fmm_machine_pair(const fmm_machine *machine, double size);
 
 /* Those of `orders` that a machine does not know; all that are there where it knows nothing. */
 fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders);

@@ -101,6 +101,23 @@ static void find_near(fmm_machine *m)
     m->large = source[NEAR_SIZES - 1] / sizes[NEAR_SIZES - 1];
 }
 
+double fmm_machine_pair(const fmm_machine *machine, double size)
+{
+    if (size >= FMM_SMALL_LEAF) return machine->large;
+    const int below = size > 1 ? (int)size : 1;
+    const double part = size > 1 ? size - below : 0;
+    return (machine->near[below] + part * (machine->near[below + 1] - machine->near[below])) / (below + part);
+}
+
+/* What is left of a near field with leaves of two levels, where all its pairs took as long as those of one. */
+static void find_uneven(fmm_machine *m)
+{
+    const fmm_bench_pairs of = fmm_bench_uneven();
+    const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
+    const double left = (m->unit[FMM_UNEVEN][0] - m->near_leaf) * of.leaves - pairs * pair;
+    m->uneven = fmax(1 + left / (2 * of.uneven * pair), 1);
+}
+
 /* ---------------------------------------------------------------------------------------------------- by order */
 
 static double between(double low, double high, double part)
@@ -177,6 +194,7 @@ void fmm_machine_find_costs(fmm_machine *m)
 {
     find_trees(m);
     find_near(m);
+    find_uneven(m);
     find_lists(m);
     find_order_costs(m, FMM_TABLES, m->tables);
     find_pairs(m);

@@ -122,25 +122,16 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 
 /* ------------------------------------------------------------------------------------------------ adaptive trees */
 
-/* Vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
+/* Where that is not measured: vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
 static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
-
-/* A pair in leaves of the mean size; larger ones have the same costs for each pair. */
-static double near_pair_of(const fmm_machine *machine, double pairs, double sources)
-{
-    double size = sources > 0 ? pairs / sources : 1;
-    if (size >= FMM_SMALL_LEAF) return machine->large;
-    int below = size > 1 ? (int)size : 1;
-    double part = size > 1 ? size - below : 0;
-    return (machine->near[below] + part * (machine->near[below + 1] - machine->near[below])) / (below + part);
-}
 
 fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
                                  const int *order, uint64_t *waves)
 {
     far_level level[FMM_MAX_DEPTH + 1] = {0};
-    double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
-    double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
+    double pairs = 2 * (double)operations->near + (double)particles,
+           pair = fmm_machine_pair(machine, operations->sources > 0 ? pairs / (double)operations->sources : 1);
+    double extra = 2 * (double)operations->uneven * ((machine->uneven > 0 ? machine->uneven : one_way(gradient)) - 1);
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
                      .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
     int highest = 0;
@@ -167,5 +158,5 @@ double fmm_predict_filled(const fmm_machine *machine, int order, double size)
     const double rotations = machine->list / CHILDREN + FAR * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
     const double between = set ? fmin(rotations, machine->family[set] / CHILDREN) : rotations;
     const double leaf = machine->near_leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
-    return (pairs * near_pair_of(machine, pairs, TOUCHING * size) + between + leaf) / size + machine->particle[order];
+    return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order];
 }
