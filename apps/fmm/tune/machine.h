@@ -80,7 +80,7 @@ double fmm_machine_pair(const fmm_machine *machine, double size);
 fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders);
 
 /*
- * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, about 10 s in all on two cores.  The run's store keeps it when
+ * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, about 7 s in all on two cores.  The run's store keeps it when
  * the run is saved.  A run without meters: powers are not measured.
  * Errors: those of yoke_run_calibrate, of the trial and of progress, UNAVAILABLE (a counter that cannot be read), MEMORY.
  */
