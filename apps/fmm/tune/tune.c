@@ -502,8 +502,7 @@ void fmm_tuner_destroy(fmm_tuner *t)
 
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
-    fmm_tuned found = {.measure = t->options->measure, .measured_now = t->measured_now, .disturbed = t->machine.disturbed};
-    memcpy(found.factor, t->machine.factor, sizeof found.factor);
+    fmm_tuned found = {.measure = t->options->measure};
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
     found.measured_cells = (fmm_seconds){NAN, NAN, NAN, NAN};
@@ -513,6 +512,9 @@ yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
     yoke_status status = choose(t, order, &found.choice);
     found.analysis_s = yoke_clock_s() - begin_s - (t->machine_s - machine_before_s);
     found.machine_s = t->machine_s;
+    found.measured_now = t->measured_now;
+    found.disturbed = t->machine.disturbed;
+    memcpy(found.factor, t->machine.factor, sizeof found.factor);
     t->takes_cells = found.choice.takes_cells;
     const int sorted_before = t->takes_cells ? t->cells == cells_before : analysed_before;
     if (!status) found.sort_s = (t->takes_cells ? t->between : t->analysis)->sort_s;
