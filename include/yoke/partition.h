@@ -39,6 +39,12 @@ typedef enum yoke_nested_strategy {
     YOKE_NESTED_HOMOGENEOUS
 } yoke_nested_strategy;
 
+/* Seconds that a node took for so many blocks. */
+typedef struct yoke_nested_point {
+    int64_t node;
+    double blocks, seconds;
+} yoke_nested_point;
+
 typedef struct yoke_nested_options {
     int64_t blocks;         /* the matrix has blocks x blocks, or blocks x columns; at most 10^9 */
     int64_t num_nodes;      /* at least 1, at most as many as there are blocks */
@@ -49,6 +55,19 @@ typedef struct yoke_nested_options {
     yoke_plan_kernel *kernel;                /* measures, or simulates */
     void *user;
     int64_t columns; /* of the matrix, in blocks; at most 10^9; 0: as many as rows */
+    /*
+     * Blocks that fit the memory of each node [num_nodes], and of each device (those of node 0, then of node 1 and so on), as these state it; 0 or NaN: not known; NULL: none is.
+     * FPM alone reads them: shares stay within until one near the limit was measured.  Beyond, blocks are taken to be slower from there on, unless measurements tell another place.
+     */
+    const double *node_blocks, *device_blocks;
+    /*
+     * In place of the kernel (NULL): what was measured elsewhere, at least one point of each node, those of a node in the order of time.  Nodes have a device each.  They take
+     * what models of their points predict, but at least message_s for each block of half a perimeter (messages that come meanwhile).  Limits are never exceeded where there
+     * is room within them.  Then "measured" means predicted in *plan.
+     */
+    const yoke_nested_point *points;
+    int64_t num_points;
+    double message_s; /* s; 0: messages take no time */
 } yoke_nested_options;
 
 /*
@@ -69,7 +88,7 @@ typedef struct yoke_nested_plan {
 /*
  * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  Only the kernel's times are known of the nodes.
  * *plan is given back with yoke_release.
- * Errors: ARGUMENT, MEMORY, NUMERIC (seconds not above 0), those of the kernel.
+ * Errors: ARGUMENT (also points outside their contract, and limits below 0), MEMORY, NUMERIC (seconds not above 0), those of the kernel.
  */
 YOKE_API yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
 

@@ -12,7 +12,7 @@
 #include "plan/partition/nested.h"
 
 enum { MAX_BLOCKS = 1000000000, MAX_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
-static const double default_tolerance = 0.05, least_seconds = 1e-100, most_seconds = 1e100;
+static const double default_tolerance = 0.05;
 
 typedef struct inpa {
     yoke_context *context;
@@ -27,29 +27,46 @@ typedef struct inpa {
     double *numbers, *seconds, *node_s; /* numbers is all memory; [num_devices]; [num_nodes] */
     double *areas;                      /* [num_nodes] */
     yoke_rectangle *rectangles;         /* [num_nodes]: being measured */
+    bool kept;                          /* limits of nodes are never exceeded */
     double longest;                     /* of the best arrangement */
+    bool fits;                          /* it is within these limits */
     yoke_nested_plan *plan;
     yoke_rectangle *plan_nodes; /* the same memory as in *plan, to be written */
     int64_t **plan_columns;
     double *plan_node_s;
 } inpa;
 
+double nested_stated(const yoke_nested_options *options, const double *blocks, int64_t i)
+{
+    return blocks != NULL && blocks[i] > 0 && options->strategy == YOKE_NESTED_FPM ? blocks[i] : INFINITY;
+}
+
 static double tolerance(double given) { return given > 0 ? given : default_tolerance; }
 
-static int64_t columns_of(const yoke_nested_options *options) { return options->columns ? options->columns : options->blocks; }
+int64_t nested_columns(const yoke_nested_options *options) { return options->columns ? options->columns : options->blocks; }
+
+/* Limits that are stated, as many as there are nodes or devices. */
+static yoke_status check_limits(yoke_context *context, const double *blocks, int64_t count, const char *of)
+{
+    for (int64_t i = 0; blocks != NULL && i < count; i++)
+        if (blocks[i] < 0)
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%s %lld holds %g blocks; that must not be negative (0: not known)", of,
+                             (long long)i, blocks[i]);
+    return YOKE_OK;
+}
 
 static yoke_status check(yoke_context *context, const yoke_nested_options *options)
 {
-    const int64_t rows = options->blocks, columns = columns_of(options);
+    const int64_t rows = options->blocks, columns = nested_columns(options);
     if (rows < 1 || rows > MAX_BLOCKS || columns < 1 || columns > MAX_BLOCKS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d", (long long)rows,
                          (long long)columns, MAX_BLOCKS);
     if (options->num_nodes < 1 || options->num_nodes > rows * columns)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld nodes for %lld x %lld blocks; give at least one node, and a block for each",
                          (long long)options->num_nodes, (long long)rows, (long long)columns);
-    if (options->devices == NULL || options->kernel == NULL)
+    if (options->devices == NULL || (options->kernel == NULL && options->points == NULL))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
-                         "devices or kernel is missing; say how many devices each node has, and how they are timed");
+                         "devices, or kernel and points are missing; say how many devices each node has, and how they are timed");
     int64_t devices = 0;
     for (int64_t i = 0; i < options->num_nodes; i++) {
         if (options->devices[i] < 1 || options->devices[i] > MAX_BLOCKS || (devices += options->devices[i]) > MAX_BLOCKS)
@@ -64,7 +81,8 @@ static yoke_status check(yoke_context *context, const yoke_nested_options *optio
                          options->device_tolerance);
     if (options->max_rounds < 0 || options->max_rounds > MAX_ROUNDS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->max_rounds, MAX_ROUNDS);
-    return YOKE_OK;
+    yoke_status status = check_limits(context, options->node_blocks, options->num_nodes, "node");
+    return status == YOKE_OK ? check_limits(context, options->device_blocks, devices, "device") : status;
 }
 
 static yoke_status get(inpa *all, int64_t count, size_t size, void *pointer)
@@ -93,6 +111,11 @@ static void set_up_nodes(inpa *all)
                                       .columns = all->columns + device,
                                       .best = best + device,
                                       .tried = tried + device * rounds};
+        for (int64_t j = 0; j < devices; j++)
+            all->nodes[i].models[j].fitting = nested_stated(all->options, all->options->device_blocks, device + j);
+        all->models[i].fitting = nested_stated(all->options, all->options->node_blocks, i);
+        all->models[i].kept = all->kept;
+        if (devices == 1) all->models[i].fitting = fmin(all->models[i].fitting, all->nodes[i].models[0].fitting);
         device += devices;
     }
 }
@@ -140,7 +163,7 @@ static yoke_status measure(inpa *all)
     for (int64_t i = 0, k = 0; i < all->num_nodes; i++)
         for (int64_t j = 0; j < all->options->devices[i]; j++, k++) {
             if (all->columns[k] == 0) continue;
-            if (!(all->seconds[k] >= least_seconds && all->seconds[k] <= most_seconds))
+            if (!(all->seconds[k] >= nested_least_s && all->seconds[k] <= nested_most_s))
                 return yoke_fail(all->context, YOKE_ERROR_NUMERIC,
                                  "device %lld of node %lld reports %g s for %lld x %lld blocks; check how its kernel is timed",
                                  (long long)j, (long long)i, all->seconds[k], (long long)all->rows[i], (long long)all->columns[k]);
@@ -205,12 +228,20 @@ static void take_as_best(inpa *all, double longest, double imbalance, bool balan
         memcpy(all->plan_columns[i], all->nodes[i].best, (size_t)all->nodes[i].devices * sizeof(int64_t));
 }
 
+/* Whether nodes have no more blocks than they state, where that is kept. */
+static bool fit(const inpa *all)
+{
+    for (int64_t i = 0; i < all->num_nodes; i++)
+        if (all->kept && (double)all->blocks[i] > all->models[i].held) return false;
+    return true;
+}
+
 /* Arranges, measures, and says what was asked for next.  *done: this was the last round. */
 static yoke_status take_round(inpa *all, int64_t round, bool *done)
 {
     yoke_nested_strategy strategy = all->settings.strategy;
     yoke_status status = nested_arrange(all->context, all->num_nodes, round > 1 ? all->models : NULL, all->nodes, all->areas,
-                                        all->options->blocks, columns_of(all->options), all->settings.node_tolerance, all->rectangles);
+                                        all->options->blocks, nested_columns(all->options), all->settings.node_tolerance, all->rectangles);
     if (status != YOKE_OK) return status;
     int64_t length = 2 * all->num_nodes, *shapes = all->tried + length * (round - 1);
     for (int64_t i = 0; i < all->num_nodes; i++) {
@@ -236,10 +267,13 @@ static yoke_status take_round(inpa *all, int64_t round, bool *done)
     }
     if (strategy == YOKE_NESTED_FPM) nested_find_sides(all->num_nodes, all->models, all->nodes);
     double longest, imbalance = nested_imbalance(all->num_nodes, all->blocks, all->node_s, &longest);
-    bool balanced = imbalance <= all->settings.node_tolerance;
+    const bool fits = fit(all), balanced = imbalance <= all->settings.node_tolerance && fits;
     *done = (balanced && working) || strategy == YOKE_NESTED_HOMOGENEOUS || (strategy == YOKE_NESTED_SINGLE_CPM && round == 2) ||
             round == all->settings.max_rounds;
-    if (!iterated || (balanced && working) || round == 1 || longest < all->longest) take_as_best(all, longest, imbalance, balanced);
+    if (!iterated || (balanced && working) || round == 1 || (fits && !all->fits) || (fits == all->fits && longest < all->longest)) {
+        take_as_best(all, longest, imbalance, balanced);
+        all->fits = fits;
+    }
     return YOKE_OK;
 }
 
@@ -251,7 +285,7 @@ static yoke_status partition(inpa *all)
     for (int64_t round = 1; !done && status == YOKE_OK; round++) {
         status = take_round(all, round, &done);
         if (done || status != YOKE_OK) break;
-        nested_share(all->num_nodes, all->models, all->options->blocks * columns_of(all->options), 1, all->blocks);
+        nested_share(all->num_nodes, all->models, all->options->blocks * nested_columns(all->options), 1, all->blocks);
         for (int64_t i = 0; i < all->num_nodes; i++) all->areas[i] = (double)all->blocks[i];
     }
     return status;
@@ -261,15 +295,21 @@ yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *o
 {
     yoke_status status = check(context, options);
     if (status != YOKE_OK) return status;
+    return options->points != NULL ? nested_plan_known(context, options, plan) : nested_plan(context, options, false, plan);
+}
+
+yoke_status nested_plan(yoke_context *context, const yoke_nested_options *options, bool kept, yoke_nested_plan **plan)
+{
     inpa all = {.context = context,
                 .options = options,
+                .kept = kept,
                 .num_nodes = options->num_nodes,
                 .settings = {.strategy = options->strategy,
                              .node_tolerance = tolerance(options->node_tolerance),
                              .device_tolerance = tolerance(options->device_tolerance),
                              .max_rounds = options->max_rounds > 0 ? options->max_rounds : DEFAULT_ROUNDS}};
     for (int64_t i = 0; i < options->num_nodes; i++) all.num_devices += options->devices[i];
-    status = get_memory(&all);
+    yoke_status status = get_memory(&all);
     if (status == YOKE_OK) status = partition(&all);
     yoke_release(context, all.nodes);
     yoke_release(context, all.models);

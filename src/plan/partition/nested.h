@@ -11,11 +11,18 @@
 
 enum { NESTED_MAX_POINTS = YOKE_CURVE_MAX_KNOTS / 2 };
 
+/* Seconds that count as measured. */
+static const double nested_least_s = 1e-100, nested_most_s = 1e100;
+
+/* Blocks that differ by less are the same place of a model: times depend on the shape of a rectangle, too. */
+static const double nested_apart = 0.95;
+
 /*
  * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  Before the first and behind the last one the speed is
  * constant.  Between two points the published model has a linear speed.  Where the slope of t changes at once (memory is full), that asks for too much each time, and points come
  * near from one side only, and slowly.  So a corner is put between two points of which the second has less speed:
  *   - where the two points behind tell a steeper line, there where this line meets the constant speed of the first point;
+ *   - where a limit of memory is stated between them, there, at the speed of the first point;
  *   - where there is no second point behind, as by a linear speed: this asks for more, and the next point shall be beyond the corner;
  *   - else halfway at the mean of linear seconds and linear speed, or by a linear speed where shares came from the left twice.
  * A constant model (CPM) is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
@@ -31,9 +38,24 @@ typedef struct nested_point {
 typedef struct nested_model {
     int64_t count;
     nested_point points[NESTED_MAX_POINTS]; /* ascending */
-    double side_s;                          /* seconds that a block of half a perimeter costs, as messages that go along it; 0: nothing */
-    yoke_curve curve;                       /* made of them: seconds of squares */
+    double fitting;                         /* blocks that fit the memory, as stated; 0 or infinite: not known */
+    bool kept;                              /* shares never exceed that */
+    double held;   /* blocks that shares shall not exceed: the stated limit, if it is kept or nothing was measured near it; else infinite */
+    double side_s; /* seconds that a block of half a perimeter costs, as messages that go along it; 0: nothing */
+    yoke_curve curve; /* made of them: seconds of squares */
 } nested_model;
+
+/* Columns of the matrix, in blocks. */
+int64_t nested_columns(const yoke_nested_options *options);
+
+/* Blocks that fit node or device i, of blocks [] (may be NULL); infinite: nobody says, or the strategy has constant models. */
+double nested_stated(const yoke_nested_options *options, const double *blocks, int64_t i);
+
+/* yoke_plan_nested with a kernel.  kept: shares never exceed what nodes state. */
+yoke_status nested_plan(yoke_context *context, const yoke_nested_options *options, bool kept, yoke_nested_plan **plan);
+
+/* yoke_plan_nested with points, which are checked here. */
+yoke_status nested_plan_known(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
 
 /*
  * Adds a point.  Those of earlier rounds that contradict it, with as many blocks or with more in less time, are dropped: then the rectangle had
@@ -44,8 +66,20 @@ void nested_model_add(nested_model *model, double blocks, double seconds, double
 /* Half the perimeter of a rectangle of these blocks less that of a square with as many. */
 double nested_longer(double rows, double columns);
 
+/* A node that has so many blocks is full: it may not have more, and need not have them all. */
+bool nested_model_full(const nested_model *model, double blocks);
+
+/* Whether limits that nobody measured yet leave room for n units of so many blocks each; where they do not they are not kept. */
+bool nested_have_room(int64_t count, const nested_model *models, double n, double blocks_per_unit);
+
+/* Units of so many blocks each within some seconds, not beyond the limit where it is held. */
+double nested_units(const nested_model *model, double seconds, double blocks_per_unit, bool held);
+
 /* Draws the curve anew after points were changed. */
 void nested_model_draw(nested_model *model);
+
+/* From so many blocks on, behind the last knot, the curve goes on with at least this slope.  Nothing, where there is no room for a knot. */
+void nested_model_bend(nested_model *model, double blocks, double slope);
 
 /* Sets what a block of half a perimeter costs, also at the points there are. */
 void nested_model_set_sides(nested_model *model, double side_s);

@@ -35,6 +35,7 @@ typedef struct node {
     const nested_node *parts;   /* its devices */
     double low_s, high_s;       /* s and (1 + r) s */
     double least, most;         /* blocks of a square with which it takes s to (1 + r) s */
+    double enough;              /* blocks that are as good as what takes s, as its memory is full */
     double roots, fewer;        /* 2 sqrt(least); blocks less for each block of half a perimeter that is longer than that */
     rows_of_width known[KNOWN]; /* of several devices: found for this s and r, at width modulo KNOWN */
 } node;
@@ -65,11 +66,12 @@ static int ascending(const void *left, const void *right)
 static bool within(const search *all, const node *n, int64_t rows, int64_t width, double seconds)
 {
     const double left = seconds - all->models[n->index].side_s * (double)(rows + width);
+    const bool held = nested_have_room(n->parts->devices, n->parts->models, (double)width, (double)rows);
     int64_t columns = 0;
     if (!(left > 0)) return false;
     for (int64_t j = 0; j < n->parts->devices; j++) {
-        const double blocks = yoke_curve_units(&n->parts->models[j].curve, left, NULL) * (1 + 1e-12);
-        columns += (int64_t)fmin(blocks / (double)rows, (double)width);
+        const double units = nested_units(&n->parts->models[j], left, (double)rows, held) * (1 + 1e-12);
+        columns += (int64_t)fmin(units, (double)width);
     }
     return columns >= width;
 }
@@ -116,6 +118,12 @@ static rows_of_width rows_of_devices(const search *all, node *n, int64_t width)
     return *known;
 }
 
+static int64_t rows_from(double rows)
+{
+    const double whole = ceil(rows * (1 - 1e-12));
+    return whole > 1 ? (int64_t)whole : 1;
+}
+
 /* Rows that a node may have in a column of this width. */
 static void rows_of(const search *all, node *n, int64_t width, int64_t *low, int64_t *high)
 {
@@ -123,11 +131,16 @@ static void rows_of(const search *all, node *n, int64_t width, int64_t *low, int
         const rows_of_width found = rows_of_devices(all, n, width);
         *low = found.low;
         *high = found.high;
-        return;
+    } else {
+        const double w = (double)width, fewer = n->fewer * (n->least / w + w - n->roots);
+        *low = rows_from((n->least - fewer) / w);
+        *high = (int64_t)((n->most - fewer) / w * (1 + 1e-12));
     }
-    const double w = (double)width, fewer = n->fewer * (n->least / w + w - n->roots), least = ceil((n->least - fewer) / w * (1 - 1e-12));
-    *low = least > 1 ? (int64_t)least : 1;
-    *high = (int64_t)((n->most - fewer) / w * (1 + 1e-12));
+    if (isinf(n->enough)) return;
+    const int64_t held = (int64_t)(all->models[n->index].held / (double)width);
+    if (*high > held) *high = held;
+    const int64_t enough = rows_from(n->enough / (double)width);
+    if (*low > enough) *low = enough;
 }
 
 static bool fits(const search *all, int64_t first, int64_t end, int64_t width)
@@ -172,8 +185,10 @@ static bool find(search *all, double s, double r)
         n->low_s = s;
         n->high_s = s * (1 + r);
         memset(n->known, 0, sizeof n->known);
-        n->least = yoke_curve_units(&all->models[n->index].curve, s, NULL);
-        n->most = yoke_curve_units(&all->models[n->index].curve, s * (1 + r), NULL);
+        const nested_model *model = &all->models[n->index];
+        n->least = yoke_curve_units(&model->curve, s, NULL);
+        n->most = yoke_curve_units(&model->curve, s * (1 + r), NULL);
+        n->enough = nested_model_full(model, n->area) ? nested_apart * model->held : INFINITY;
         n->roots = 2 * sqrt(n->least);
         n->fewer = all->models[n->index].side_s * (n->most - n->least) / (r * s);
     }
@@ -227,9 +242,10 @@ static double imbalance(const search *all, const yoke_rectangle *rectangles)
     double longest = 0, shortest = INFINITY;
     for (int64_t i = 0; i < all->count; i++) {
         const yoke_rectangle *r = &rectangles[all->nodes[i].index];
-        const double seconds = seconds_of(all, &all->nodes[i], r->rows, r->columns);
-        longest = fmax(longest, seconds);
-        shortest = fmin(shortest, seconds);
+        const nested_model *model = &all->models[all->nodes[i].index];
+        const double seconds = seconds_of(all, &all->nodes[i], r->rows, r->columns), blocks = (double)r->rows * (double)r->columns;
+        longest = fmax(longest, blocks > model->held ? 2 * seconds : seconds);
+        if (!nested_model_full(model, blocks)) shortest = fmin(shortest, seconds);
     }
     return (longest - shortest) / shortest;
 }

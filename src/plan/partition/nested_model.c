@@ -22,9 +22,6 @@ static void drop_contradictions(nested_model *model, const nested_point *added)
     }
 }
 
-/* Two points must differ by so much for a slope: times depend on the shape of a rectangle, too. */
-static const double apart = 0.95;
-
 /* Where seconds do not rise the curve has their maximum so far, up to the next point above it. */
 static void add_knot(yoke_curve *curve, double blocks, double seconds)
 {
@@ -52,7 +49,7 @@ static bool lines_meet(const nested_point *here, const nested_point *next, const
  * A corner between two points, the second of which has less speed; third: the next one; may be NULL.  Halfway the mean of the time that is linear there, and of that whose speed is; or
  * the latter, which asks for more, where there is no third point yet, and where shares came from the left twice.
  */
-static void add_corner(nested_model *model, const nested_point *here, const nested_point *next, const nested_point *third)
+static void add_corner(nested_model *model, const nested_point *here, const nested_point *next, const nested_point *third, double limit)
 {
     enum { TWICE = 2 };
     const double half = (here->blocks + next->blocks) / 2, line = (here->seconds + next->seconds) / 2;
@@ -60,30 +57,58 @@ static void add_corner(nested_model *model, const nested_point *here, const nest
     double meeting;
     if (third != NULL && lines_meet(here, next, third, &meeting))
         add_knot(&model->curve, meeting, meeting * here->seconds / here->blocks);
+    else if (by_speed < line && here->blocks <= limit && limit < next->blocks)
+        add_knot(&model->curve, limit, limit * here->seconds / here->blocks);
     else if (by_speed < line)
         add_knot(&model->curve, half, third == NULL || here->round - next->round >= TWICE ? by_speed : (line + by_speed) / 2);
 }
 
-/* Behind the last knot: the speed stays, unless seconds rise more than that already. */
-static double slope_beyond(const nested_model *model, double blocks, double seconds)
+/* Behind the last knot: the speed stays, unless seconds rise more than that already, from the stated limit on or from the last point that is apart. */
+static double slope_beyond(const nested_model *model, double blocks, double seconds, double limit)
 {
-    const double slope = seconds / blocks;
+    const yoke_curve *curve = &model->curve;
+    double slope = seconds / blocks;
+    for (int k = 0; k + 1 < curve->knots; k++)
+        if (curve->units[k] == limit) slope = fmax(slope, (seconds - curve->seconds[k]) / (blocks - limit));
     for (int64_t k = model->count - 1; k >= 0; k--)
-        if (model->points[k].blocks < apart * blocks)
+        if (model->points[k].blocks < nested_apart * blocks)
             return fmax(slope, (seconds - model->points[k].seconds) / (blocks - model->points[k].blocks));
     return slope;
+}
+
+/* The stated limit, unless the speed falls before it. */
+static double limit_of(const nested_model *model)
+{
+    double fastest = 0;
+    for (int64_t k = 0; k < model->count && model->points[k].blocks <= model->fitting; k++) {
+        const double speed = model->points[k].blocks / model->points[k].seconds;
+        if (speed < nested_apart * fastest) return INFINITY;
+        fastest = fmax(fastest, speed);
+    }
+    return model->fitting;
 }
 
 void nested_model_draw(nested_model *model)
 {
     yoke_curve *curve = &model->curve;
     const nested_point *points = model->points;
+    const double limit = limit_of(model);
     *curve = (yoke_curve){.most = INFINITY};
     for (int64_t k = 0; k < model->count; k++) {
         add_knot(curve, points[k].blocks, points[k].seconds);
-        if (k + 1 < model->count) add_corner(model, &points[k], &points[k + 1], k + 2 < model->count ? &points[k + 2] : NULL);
+        if (k + 1 < model->count) add_corner(model, &points[k], &points[k + 1], k + 2 < model->count ? &points[k + 2] : NULL, limit);
     }
-    if (curve->knots > 0) curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1]);
+    if (curve->knots > 0) curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1], limit);
+    const bool untried = model->count > 0 && points[model->count - 1].blocks < nested_apart * limit;
+    model->held = model->kept ? model->fitting : untried ? limit : INFINITY;
+}
+
+void nested_model_bend(nested_model *model, double blocks, double slope)
+{
+    yoke_curve *curve = &model->curve;
+    if (curve->knots == YOKE_CURVE_MAX_KNOTS) return;
+    add_knot(curve, blocks, yoke_curve_seconds(curve, blocks));
+    curve->beyond = fmax(curve->beyond, slope);
 }
 
 double nested_longer(double rows, double columns) { return rows + columns - 2 * sqrt(rows * columns); }
@@ -119,21 +144,36 @@ void nested_model_add(nested_model *model, double blocks, double seconds, double
     nested_model_draw(model);
 }
 
-/* Whole units within some seconds, at most n. */
-static int64_t units_within(const nested_model *model, double seconds, double blocks_per_unit, int64_t n)
+bool nested_model_full(const nested_model *model, double blocks) { return blocks <= model->held && blocks >= nested_apart * model->held; }
+
+bool nested_have_room(int64_t count, const nested_model *models, double n, double blocks_per_unit)
 {
-    double units = floor(yoke_curve_units(&model->curve, seconds, NULL) / blocks_per_unit);
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += floor(models[i].held / blocks_per_unit);
+    return sum >= n;
+}
+
+double nested_units(const nested_model *model, double seconds, double blocks_per_unit, bool held)
+{
+    const double blocks = yoke_curve_units(&model->curve, seconds, NULL);
+    return (held ? fmin(blocks, model->held) : blocks) / blocks_per_unit;
+}
+
+/* Whole units within some seconds, at most n. */
+static int64_t units_within(const nested_model *model, double seconds, double blocks_per_unit, int64_t n, bool held)
+{
+    const double units = floor(nested_units(model, seconds, blocks_per_unit, held));
     return units < (double)n ? (int64_t)units : n;
 }
 
 /* Seconds within which just less than n units are done (returned), and n or more (*enough). */
-static double bisect(int64_t count, const nested_model *models, double n, double blocks_per_unit, double *enough)
+static double bisect(int64_t count, const nested_model *models, double n, double blocks_per_unit, bool held, double *enough)
 {
-    double low = 0, high = INFINITY;
-    for (int64_t i = 0; i < count; i++) high = fmin(high, yoke_curve_seconds(&models[i].curve, n * blocks_per_unit));
+    double low = 0, high = 0;
+    for (int64_t i = 0; i < count; i++) high = fmax(high, yoke_curve_seconds(&models[i].curve, n * blocks_per_unit));
     for (int k = 0; k < 1100 && high - low > 1e-15 * high; k++) {
         double middle = low + (high - low) / 2, sum = 0;
-        for (int64_t i = 0; i < count; i++) sum += yoke_curve_units(&models[i].curve, middle, NULL) / blocks_per_unit;
+        for (int64_t i = 0; i < count; i++) sum += nested_units(&models[i], middle, blocks_per_unit, held);
         if (sum < n)
             low = middle;
         else
@@ -146,18 +186,19 @@ static double bisect(int64_t count, const nested_model *models, double n, double
 double nested_together_s(int64_t count, const nested_model *models, double blocks)
 {
     double enough;
-    bisect(count, models, blocks, 1, &enough);
+    bisect(count, models, blocks, 1, nested_have_room(count, models, blocks, 1), &enough);
     return enough;
 }
 
 void nested_share(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, int64_t *units)
 {
-    double enough, seconds = bisect(count, models, (double)n, blocks_per_unit, &enough);
+    const bool held = nested_have_room(count, models, (double)n, blocks_per_unit);
+    double enough, seconds = bisect(count, models, (double)n, blocks_per_unit, held, &enough);
     int64_t left = n;
-    for (int64_t i = 0; i < count; i++) left -= units[i] = units_within(&models[i], seconds, blocks_per_unit, left);
+    for (int64_t i = 0; i < count; i++) left -= units[i] = units_within(&models[i], seconds, blocks_per_unit, left, held);
     /* Where a model's seconds stand for a while the sum jumps past n. */
     for (int64_t i = 0; i < count; i++) {
-        int64_t more = units_within(&models[i], enough, blocks_per_unit, n) - units[i];
+        int64_t more = units_within(&models[i], enough, blocks_per_unit, n, held) - units[i];
         if (more > left) more = left;
         if (more < 0) more = 0;
         units[i] += more;
@@ -167,7 +208,9 @@ void nested_share(int64_t count, const nested_model *models, int64_t n, double b
         int64_t first = 0;
         double best = INFINITY;
         for (int64_t i = 0; i < count; i++) {
-            double then = yoke_curve_seconds(&models[i].curve, (double)(units[i] + 1) * blocks_per_unit);
+            const double more = (double)(units[i] + 1) * blocks_per_unit;
+            if (held && more > models[i].held) continue;
+            double then = yoke_curve_seconds(&models[i].curve, more);
             if (then < best) {
                 best = then;
                 first = i;

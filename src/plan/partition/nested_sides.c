@@ -35,14 +35,64 @@ static double quantile(const estimate *list, int64_t count, double weight)
     return list[count - 1].side_s;
 }
 
+/* Seconds of a square. */
+static double together_s(const nested_model *model, const nested_node *node, double blocks)
+{
+    return nested_together_s(node->devices, node->models, blocks) + 2 * model->side_s * sqrt(blocks);
+}
+
+/* The time in which one more device reaches a limit that is held, after `seconds`; infinite: none does. */
+static double next_limit_s(const nested_node *node, double seconds)
+{
+    double next = INFINITY;
+    for (int64_t j = 0; j < node->devices; j++) {
+        const nested_model *model = &node->models[j];
+        const double full_s = isinf(model->held) ? INFINITY : yoke_curve_seconds(&model->curve, model->held);
+        if (full_s > seconds * (1 + 1e-9)) next = fmin(next, full_s);
+    }
+    return next;
+}
+
+/* The blocks with which all devices take so long. */
+static double blocks_within(const nested_node *node, double seconds)
+{
+    double blocks = 0;
+    for (int64_t j = 0; j < node->devices; j++) blocks += nested_units(&node->models[j], seconds, 1, true);
+    return blocks;
+}
+
+/*
+ * Behind the last point devices reach limits that are held, one after the other; those that are left do the rest.  Up to the first of them the curve goes on as it is, so that limits
+ * that are far away change nothing.
+ */
+static void add_limits(nested_model *model, const nested_node *node)
+{
+    double room = 0, last = model->curve.units[model->curve.knots - 1];
+    double seconds = next_limit_s(node, nested_together_s(node->devices, node->models, last));
+    for (int64_t j = 0; j < node->devices; j++) room += node->models[j].held;
+    model->held = fmin(model->held, room);
+    while (!isinf(seconds)) {
+        const double here = blocks_within(node, seconds), next_s = next_limit_s(node, seconds);
+        const double next = isinf(next_s) ? fmin(2 * here, room) : blocks_within(node, next_s);
+        if (!(here > last)) return;
+        const double slope = next > here ? (together_s(model, node, next) - together_s(model, node, here)) / (next - here) : 0;
+        nested_model_bend(model, here, slope);
+        last = here;
+        seconds = next_s;
+    }
+}
+
 /* Seconds of squares at the points of a node, as its devices have them. */
 static void join_devices(nested_model *model, const nested_node *node)
 {
     for (int64_t k = 0; k < model->count; k++) {
         nested_point *point = &model->points[k];
-        point->seconds = nested_together_s(node->devices, node->models, point->blocks) + 2 * model->side_s * sqrt(point->blocks);
+        point->seconds = together_s(model, node, point->blocks);
     }
     nested_model_draw(model);
+    bool held = false;
+    for (int64_t j = 0; j < node->devices; j++) held = held || !isinf(node->models[j].held);
+    if (held) add_limits(model, node);
 }
 
 void nested_find_sides(int64_t count, nested_model *models, const nested_node *nodes)
