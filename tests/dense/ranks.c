@@ -75,10 +75,14 @@ static double seconds_of(const simulated *node, yoke_rectangle r)
 typedef struct outcome {
     int moves;
     double imbalance, longest_s; /* of the last step; of a step with the mean number of pivots */
+    double bytes;                /* most that the first rank had */
 } outcome;
 
-/* All steps of a product of 200 x 200 blocks; what a node needs for a block is that of a mean step.  seconds_per_byte: of messages. */
-static outcome multiply(dense_partition partition, const simulated *node, double seconds_per_byte)
+/*
+ * All steps of a product of 200 x 200 blocks; what a node needs for a block is that of a mean step.  seconds_per_byte: of messages; memory_bytes: that the first rank
+ * has, 0: not known.
+ */
+static outcome multiply_in(dense_partition partition, const simulated *node, double seconds_per_byte, double memory_bytes)
 {
     const dense_grid g = make_grid(12800, 12800, 12800, 64, RANKS);
     yoke_rectangle now[RANKS];
@@ -87,12 +91,18 @@ static outcome multiply(dense_partition partition, const simulated *node, double
     outcome found = {0};
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     assert_int_equal(dense_nodes_start(context, &g, now), YOKE_OK);
-    assert_int_equal(dense_nodes_create(context, &g, partition, 0.05, &nodes), YOKE_OK);
+    const yoke_rectangle first = now[0];
+    assert_int_equal(dense_nodes_create(context, &g, now, partition, 0.05, &nodes), YOKE_OK);
+    if (memory_bytes > 0) {
+        dense_node_report memories[RANKS] = {{.memory_bytes = memory_bytes}};
+        dense_nodes_messages(nodes, memories);
+    }
     for (int64_t step = 0; step < g.steps; step++) {
         dense_node_report reports[RANKS] = {{0}};
         dense_node_decision decision;
         const double pivots = (double)(dense_grid_pivot(&g, step + 1) - dense_grid_pivot(&g, step));
         found.longest_s = 0;
+        found.bytes = fmax(found.bytes, dense_grid_bytes(&g, first, now[0]));
         for (int i = 0; i < RANKS; i++) {
             if (seconds_per_byte > 0) reports[i] = (dense_node_report){.transfer_s = 1e6 * seconds_per_byte, .bytes = 1e6};
             reports[i].seconds = seconds_of(&node[i], now[i]) * pivots / ((double)g.k / (double)g.steps);
@@ -106,6 +116,11 @@ static outcome multiply(dense_partition partition, const simulated *node, double
     dense_nodes_destroy(nodes);
     yoke_context_destroy(context);
     return found;
+}
+
+static outcome multiply(dense_partition partition, const simulated *node, double seconds_per_byte)
+{
+    return multiply_in(partition, node, seconds_per_byte, 0);
 }
 
 static const simulated linear[RANKS] = {{1e-6, INFINITY, 1}, {2e-6, INFINITY, 1}, {3e-6, INFINITY, 1}, {6e-6, INFINITY, 1}};
@@ -197,7 +212,7 @@ static void few_blocks_move_where_speeds_differ_little(void **state)
         dense_node_decision decision = {0};
         assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
         assert_int_equal(dense_nodes_start(context, &g, before), YOKE_OK);
-        assert_int_equal(dense_nodes_create(context, &g, DENSE_PARTITION_FPM, 0.05, &nodes), YOKE_OK);
+        assert_int_equal(dense_nodes_create(context, &g, before, DENSE_PARTITION_FPM, 0.05, &nodes), YOKE_OK);
         memcpy(now, before, sizeof now);
         for (int64_t step = 0; step < 2; step++) {
             dense_node_report reports[2] = {{.seconds = 1.2}, {.seconds = 1.2}};
@@ -228,6 +243,23 @@ static void messages_count_in_the_partition(void **state)
     assert_int_equal(multiply(DENSE_PARTITION_FPM, fast, 1e-9).moves, 0);
 }
 
+/* The first rank could do 22 000 of 40 000 blocks, as fast as it is: its memory says how many it gets, and not one more. */
+static void a_rank_gets_no_more_than_its_memory_holds(void **state)
+{
+    (void)state;
+    static const simulated fast[RANKS] = {{1e-6, INFINITY, 1}, {3e-6, INFINITY, 1}, {3e-6, INFINITY, 1}, {4e-6, INFINITY, 1}};
+    const outcome free = multiply(DENSE_PARTITION_FPM, fast, 0);
+    double before_s = INFINITY;
+    for (double part = 0.75; part <= 1.4; part += 0.05) {
+        const outcome found = multiply_in(DENSE_PARTITION_FPM, fast, 0, part * free.bytes);
+        print_message("%.2f of %.3g bytes: %.3g, %d moves, %g s\n", part, free.bytes, found.bytes, found.moves, found.longest_s);
+        assert_true(found.bytes <= part * free.bytes);
+        assert_true(found.moves <= 2 && found.longest_s <= 1.05 * before_s);
+        before_s = found.longest_s;
+    }
+    assert_true(before_s == free.longest_s);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_entry_belongs_to_one_rank),
     cmocka_unit_test(ranks_of_constant_speeds_are_balanced_at_once),
@@ -237,6 +269,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(few_blocks_move_where_speeds_differ_little),
     cmocka_unit_test(a_partition_stays_where_moving_takes_longer_than_it_saves),
     cmocka_unit_test(messages_count_in_the_partition),
+    cmocka_unit_test(a_rank_gets_no_more_than_its_memory_holds),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

@@ -1,5 +1,7 @@
 #include "ranks/grid.h"
 
+#include <math.h>
+
 /* Steps that there are where there are enough blocks: some to measure in, many to balance. */
 enum { STEPS = 16, MOST_PIVOTS = 1024 };
 
@@ -58,4 +60,27 @@ yoke_rectangle dense_grid_pivots_b(const dense_grid *g, yoke_rectangle blocks, i
 {
     const yoke_rectangle c = dense_grid_of_c(g, blocks);
     return entries(dense_grid_pivot(g, step), dense_grid_pivot(g, step + 1), c.column, c.column + c.columns);
+}
+
+static double count(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
+
+static double count_of_ab(const dense_grid *g, yoke_rectangle first)
+{
+    return count(dense_grid_of_a(g, first)) + count(dense_grid_of_b(g, first));
+}
+
+double dense_grid_bytes(const dense_grid *g, yoke_rectangle first, yoke_rectangle now)
+{
+    const yoke_rectangle c = dense_grid_of_c(g, now);
+    const double pivots = 2 * (double)dense_grid_most_pivots(g) * (double)(c.rows + c.columns);
+    return (count_of_ab(g, first) + count(c) + pivots) * (double)g->precision;
+}
+
+/* A square with sides of s numbers takes s^2 + 2 w (2 s) of them with the w pivots of two steps. */
+double dense_grid_fitting(const dense_grid *g, yoke_rectangle first, double bytes)
+{
+    const double left = bytes / (double)g->precision - count_of_ab(g, first), w = (double)dense_grid_most_pivots(g);
+    if (!(left > 0)) return 1;
+    const double side = (sqrt(4 * w * w + left) - 2 * w) / (double)g->block;
+    return fmax(1, floor(side * side));
 }

@@ -35,4 +35,11 @@ int64_t dense_grid_most_pivots(const dense_grid *grid);
 yoke_rectangle dense_grid_pivots_a(const dense_grid *grid, yoke_rectangle blocks, int64_t step);
 yoke_rectangle dense_grid_pivots_b(const dense_grid *grid, yoke_rectangle blocks, int64_t step);
 
+/*
+ * Bytes of a rank's parts of A and B, which belong to the first rectangle of blocks that it had, of its rectangle of C now, and of the pivots of two steps for that.
+ * Blocks of C, in a square, with which they are at most so many, but at least one.
+ */
+double dense_grid_bytes(const dense_grid *grid, yoke_rectangle first, yoke_rectangle now);
+double dense_grid_fitting(const dense_grid *grid, yoke_rectangle first, double bytes);
+
 #endif

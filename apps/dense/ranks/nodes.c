@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Steps that count of a partition: the latest ones, as loads come and go.  Where there are MANY steps a partition has two before there is another. */
@@ -17,7 +16,6 @@ typedef struct point {
 typedef struct node {
     point points[MOST_POINTS]; /* the latest is the last one */
     int count;
-    yoke_model *model;
 } node;
 
 struct dense_nodes {
@@ -25,17 +23,34 @@ struct dense_nodes {
     const dense_grid *grid;
     dense_partition partition;
     double limit;
-    node *nodes;             /* [ranks] */
-    int *known, num_known;   /* [ranks]: those that were measured */
-    yoke_rectangle *best;    /* [ranks] */
-    double seconds_per_byte; /* of messages, the least that was seen; 0: there were none */
-    double filling;          /* of new memory, of the slowest rank */
-    double move_s;           /* that the latest move took; 0: there was none */
+    node *nodes;                     /* [ranks] */
+    int *known, num_known;           /* [ranks]: those that were measured */
+    int64_t *one_each;               /* [ranks]: a device */
+    yoke_nested_point *known_points; /* [MOST_POINTS ranks] */
+    double *memory_bytes;            /* [ranks]; infinite: not known */
+    double *fitting_blocks;          /* [num_known]: of C */
+    yoke_rectangle *first, *best;    /* [ranks] */
+    double seconds_per_byte;         /* of messages, the least that was seen; 0: there were none */
+    double filling;                  /* of new memory, of the slowest rank */
+    double move_s;                   /* that the latest move took; 0: there was none */
     int64_t moves;
     int64_t steps; /* with this partition */
 };
 
-yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, dense_partition partition, double limit, dense_nodes **nodes)
+static void set_up(dense_nodes *all, const yoke_rectangle *first)
+{
+    const int ranks = all->grid->ranks;
+    all->best = all->first + ranks;
+    all->fitting_blocks = all->memory_bytes + ranks;
+    for (int i = 0; i < ranks; i++) {
+        all->one_each[i] = 1;
+        all->first[i] = first[i];
+        all->memory_bytes[i] = INFINITY;
+    }
+}
+
+yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, const yoke_rectangle *first, dense_partition partition,
+                               double limit, dense_nodes **nodes)
 {
     dense_nodes *all = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *all, &all);
@@ -43,7 +58,11 @@ yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, de
     *all = (dense_nodes){.context = context, .grid = grid, .partition = partition, .limit = limit};
     status = yoke_allocate(context, grid->ranks, sizeof *all->nodes, &all->nodes);
     if (!status) status = yoke_allocate(context, grid->ranks, sizeof *all->known, &all->known);
-    if (!status) status = yoke_allocate(context, grid->ranks, sizeof *all->best, &all->best);
+    if (!status) status = yoke_allocate(context, grid->ranks, sizeof *all->one_each, &all->one_each);
+    if (!status) status = yoke_allocate(context, MOST_POINTS * grid->ranks, sizeof *all->known_points, &all->known_points);
+    if (!status) status = yoke_allocate(context, 2 * grid->ranks, sizeof *all->memory_bytes, &all->memory_bytes);
+    if (!status) status = yoke_allocate(context, 2 * grid->ranks, sizeof *all->first, &all->first);
+    if (!status) set_up(all, first);
     if (status)
         dense_nodes_destroy(all);
     else
@@ -51,21 +70,15 @@ yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, de
     return status;
 }
 
-static void release_models(dense_nodes *all)
-{
-    for (int i = 0; all->nodes && i < all->grid->ranks; i++) {
-        yoke_release(all->context, all->nodes[i].model);
-        all->nodes[i].model = NULL;
-    }
-}
-
 void dense_nodes_destroy(dense_nodes *nodes)
 {
     if (!nodes) return;
-    release_models(nodes);
     yoke_release(nodes->context, nodes->nodes);
     yoke_release(nodes->context, nodes->known);
-    yoke_release(nodes->context, nodes->best);
+    yoke_release(nodes->context, nodes->one_each);
+    yoke_release(nodes->context, nodes->known_points);
+    yoke_release(nodes->context, nodes->memory_bytes);
+    yoke_release(nodes->context, nodes->first);
     yoke_release(nodes->context, nodes);
 }
 
@@ -109,6 +122,7 @@ void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports)
         if (reports[i].bytes > 0) longest = fmax(longest, reports[i].transfer_s);
         most = fmax(most, reports[i].bytes);
         nodes->filling = fmax(nodes->filling, reports[i].filling);
+        if (reports[i].memory_bytes > 0) nodes->memory_bytes[i] = reports[i].memory_bytes;
     }
     if (most > 0 && longest > 0 && (nodes->seconds_per_byte == 0 || longest / most < nodes->seconds_per_byte))
         nodes->seconds_per_byte = longest / most;
@@ -163,87 +177,7 @@ static double learn_all(dense_nodes *all, int64_t step, const dense_node_report 
     return imbalance(longest_median, shortest_median) - noise;
 }
 
-/* -------------------------------------------------------------------------------------------------- models */
-
-static yoke_sample sample_of(double blocks, double seconds, int64_t repeats)
-{
-    return (yoke_sample){.units = blocks,
-                         .frequency_hz = NAN,
-                         .seconds = seconds,
-                         .seconds_interval = NAN,
-                         .joules = NAN,
-                         .joules_interval = NAN,
-                         .repeats = repeats,
-                         .together = 1};
-}
-
-/*
- * Halfway between two points of which the second has less speed: the mean of linear seconds and linear speed, or linear speed where the first one was
- * measured two or more partitions later.  The model's speed is linear between samples.
- */
-static bool middle_of(const point *here, const point *next, yoke_sample *sample)
-{
-    enum { TWICE = 2 };
-    const double t = seconds_of(here, NULL), next_t = seconds_of(next, NULL), blocks = (here->blocks + next->blocks) / 2;
-    const double line = (t + next_t) / 2, by_speed = blocks / ((here->blocks / t + next->blocks / next_t) / 2);
-    *sample = sample_of(blocks, here - next >= TWICE ? by_speed : (line + by_speed) / 2, 1);
-    return by_speed < line;
-}
-
-static int by_blocks(const void *left, const void *right)
-{
-    const point *const *a = left, *const *b = right;
-    return ((*a)->blocks > (*b)->blocks) - ((*a)->blocks < (*b)->blocks);
-}
-
-static yoke_status fit(dense_nodes *all, node *n)
-{
-    const int points = all->partition == DENSE_PARTITION_FPM ? n->count : 1;
-    const point *sorted[MOST_POINTS];
-    yoke_sample samples[2 * MOST_POINTS];
-    int count = 0;
-    for (int k = 0; k < points; k++) sorted[k] = &n->points[n->count - points + k];
-    qsort(sorted, (size_t)points, sizeof *sorted, by_blocks);
-    for (int k = 0; k < points; k++) {
-        samples[count++] = sample_of(sorted[k]->blocks, seconds_of(sorted[k], NULL), sorted[k]->calls);
-        if (k + 1 < points) count += middle_of(sorted[k], sorted[k + 1], &samples[count]);
-    }
-    return yoke_model_fit(all->context, count > 1 ? YOKE_MODEL_PIECEWISE : YOKE_MODEL_CONSTANT, samples, count, &n->model);
-}
-
-static yoke_status fit_all(dense_nodes *all)
-{
-    yoke_status status = YOKE_OK;
-    all->num_known = 0;
-    release_models(all);
-    for (int i = 0; i < all->grid->ranks && !status; i++)
-        if (all->nodes[i].count) {
-            all->known[all->num_known++] = i;
-            status = fit(all, &all->nodes[i]);
-        }
-    return status;
-}
-
-/* A pivot column of a rank with a rectangle of blocks: its work, or the messages of the next one, which come meanwhile. */
-static yoke_status predict(const dense_nodes *all, int i, int64_t rows, int64_t columns, double *seconds)
-{
-    const dense_grid *g = all->grid;
-    const double side = (double)(rows + columns) * (double)g->block;
-    yoke_prediction call;
-    yoke_status status = yoke_model_predict(all->nodes[i].model, (double)rows * (double)columns, NAN, 1, &call);
-    if (!status) *seconds = fmax(call.seconds, side * (double)g->precision * all->seconds_per_byte);
-    return status;
-}
-
-/* The kernel of yoke_plan_nested: nodes are the ranks that are known, each with one device. */
-static yoke_status answer(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
-{
-    const dense_nodes *all = user;
-    yoke_status status = YOKE_OK;
-    for (int i = 0; i < all->num_known && !status; i++)
-        if (columns[i] > 0) status = predict(all, all->known[i], rows[i], columns[i], &seconds[i]);
-    return status;
-}
+/* -------------------------------------------------------------------------------------------------- the best partition */
 
 static double entries(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
 
@@ -276,31 +210,83 @@ static void turn_best(dense_nodes *all, const yoke_rectangle *now)
     for (int i = 0; i < all->grid->ranks; i++) all->best[i] = turned(all->grid, all->best[i], best);
 }
 
-/* The best partition by the models, and its longest rank. */
-static yoke_status find_best(dense_nodes *all, double *longest)
+/* What the ranks that are known took, the latest partition of each last: of constant models that one alone.  Returns how many points. */
+static int64_t points_of(const dense_nodes *all, yoke_nested_point *points)
 {
-    int64_t *devices = NULL;
+    int64_t count = 0;
+    for (int i = 0; i < all->num_known; i++) {
+        const node *n = &all->nodes[all->known[i]];
+        for (int k = all->partition == DENSE_PARTITION_FPM ? 0 : n->count - 1; k < n->count; k++)
+            points[count++] = (yoke_nested_point){.node = i, .blocks = n->points[k].blocks, .seconds = seconds_of(&n->points[k], NULL)};
+    }
+    return count;
+}
+
+/* While C moves a rank has its old part, too. */
+static double bytes_for_c(const dense_nodes *all, int rank, yoke_rectangle now)
+{
+    return all->memory_bytes[rank] - entries(dense_grid_of_c(all->grid, now)) * (double)all->grid->precision;
+}
+
+/* Whether all ranks have the memory to go from here to the best partition.  Those that do not fit fewer blocks, as the sides of their rectangles are longer than a square's. */
+static bool fits(dense_nodes *all, const yoke_rectangle *now)
+{
+    bool all_fit = true;
+    for (int k = 0; k < all->num_known; k++) {
+        const int i = all->known[k];
+        const double more = dense_grid_bytes(all->grid, all->first[i], all->best[i]) - bytes_for_c(all, i, now[i]);
+        if (!(more > 0)) continue;
+        const double of_block = (double)all->grid->block * (double)all->grid->block * (double)all->grid->precision;
+        all->fitting_blocks[k] = fmax(1, fmin(all->fitting_blocks[k], entries(all->best[i])) - ceil(more / of_block));
+        all_fit = false;
+    }
+    return all_fit;
+}
+
+/* The best partition by models of the ranks that are known, and its longest rank.  A pivot column takes a rank its work, or the messages of the next one. */
+static yoke_status plan_best(dense_nodes *all, int64_t points, double *longest)
+{
+    const dense_grid *g = all->grid;
     yoke_nested_plan *plan = NULL;
-    yoke_status status = yoke_allocate(all->context, all->num_known, sizeof *devices, &devices);
-    if (status) return status;
-    for (int i = 0; i < all->num_known; i++) devices[i] = 1;
-    const yoke_nested_options options = {.blocks = all->grid->rows,
-                                         .columns = all->grid->columns,
+    const yoke_nested_options options = {.blocks = g->rows,
+                                         .columns = g->columns,
                                          .num_nodes = all->num_known,
-                                         .devices = devices,
+                                         .devices = all->one_each,
                                          .strategy = YOKE_NESTED_FPM,
                                          .node_tolerance = all->limit / 4,
-                                         .kernel = answer,
-                                         .user = all};
-    status = yoke_plan_nested(all->context, &options, &plan);
-    memset(all->best, 0, (size_t)all->grid->ranks * sizeof *all->best);
+                                         .node_blocks = all->fitting_blocks,
+                                         .points = all->known_points,
+                                         .num_points = points,
+                                         .message_s = (double)g->block * (double)g->precision * all->seconds_per_byte};
+    yoke_status status = yoke_plan_nested(all->context, &options, &plan);
+    memset(all->best, 0, (size_t)g->ranks * sizeof *all->best);
     *longest = 0;
     for (int i = 0; i < all->num_known && !status; i++) {
         all->best[all->known[i]] = plan->nodes[i];
         *longest = fmax(*longest, plan->node_s[i]);
     }
     yoke_release(all->context, plan);
-    yoke_release(all->context, devices);
+    return status;
+}
+
+/* The same, with which the ranks have enough memory; *found: there is one. */
+static yoke_status find_best(dense_nodes *all, const yoke_rectangle *now, double *longest, bool *found)
+{
+    enum { TRIES = 4 };
+    const dense_grid *g = all->grid;
+    all->num_known = 0;
+    for (int i = 0; i < g->ranks; i++)
+        if (all->nodes[i].count) {
+            all->fitting_blocks[all->num_known] = dense_grid_fitting(g, all->first[i], bytes_for_c(all, i, now[i]));
+            all->known[all->num_known++] = i;
+        }
+    const int64_t points = points_of(all, all->known_points);
+    yoke_status status = YOKE_OK;
+    *found = false;
+    for (int k = 0; k < TRIES && !*found && !status; k++) {
+        status = plan_best(all, points, longest);
+        *found = !status && fits(all, now);
+    }
     return status;
 }
 
@@ -337,11 +323,11 @@ yoke_status dense_nodes_decide(dense_nodes *nodes, int64_t step, const dense_nod
     const double found = learn_all(nodes, step, reports, rectangles, decision, &now), next = left > 0 ? pivots(nodes, step + 1) : 0;
     decision->predicted_s = now * next;
     if (!may_move(nodes, found) || left < 1) return YOKE_OK;
-    yoke_status status = fit_all(nodes);
-    if (!status) status = find_best(nodes, &longest);
+    bool enough_memory = false;
+    yoke_status status = find_best(nodes, rectangles, &longest, &enough_memory);
     if (!status) turn_best(nodes, rectangles);
     if (nodes->partition == DENSE_PARTITION_CPM) nodes->moves++; /* it decides once */
-    if (status || memcmp(nodes->best, rectangles, bytes) == 0) return status;
+    if (status || memcmp(nodes->best, rectangles, bytes) == 0 || !enough_memory) return status;
     decision->gain_s = (now - longest) * left;
     decision->cost_s = cost_of_moving(nodes, rectangles);
     if (!(decision->gain_s > decision->cost_s)) return YOKE_OK;

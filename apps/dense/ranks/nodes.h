@@ -15,12 +15,13 @@ typedef enum dense_partition {
 
 /* What a rank did in a step. */
 typedef struct dense_node_report {
-    double seconds;     /* at work on its blocks; 0: it had none */
-    double transfer_s;  /* from the start of messages of the next pivots until they had arrived; 0: there were none */
-    double wait_s;      /* of that, after its work was done */
-    double bytes;       /* that were received */
-    double filling;     /* seconds of a byte of new memory, until it is filled; 0: not measured */
-    double predicted_s; /* `seconds`, as the rank's own models predicted them; NaN: they did not */
+    double seconds;      /* at work on its blocks; 0: it had none */
+    double transfer_s;   /* from the start of messages of the next pivots until they had arrived; 0: there were none */
+    double wait_s;       /* of that, after its work was done */
+    double bytes;        /* that were received */
+    double filling;      /* seconds of a byte of new memory, until it is filled; 0: not measured */
+    double memory_bytes; /* that this rank may have, of what its machine has; 0: not known */
+    double predicted_s;  /* `seconds`, as the rank's own models predicted them; NaN: they did not */
 } dense_node_report;
 
 /* What is decided after a step. */
@@ -34,14 +35,15 @@ typedef struct dense_node_decision {
 
 typedef struct dense_nodes dense_nodes;
 
-/* limit: imbalance up to which nothing is changed.  Errors: MEMORY. */
-yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, dense_partition partition, double limit, dense_nodes **nodes);
+/* first [ranks]: what dense_nodes_start said, which A and B keep; limit: imbalance up to which nothing is changed.  Errors: MEMORY. */
+yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, const yoke_rectangle *first, dense_partition partition,
+                               double limit, dense_nodes **nodes);
 void dense_nodes_destroy(dense_nodes *nodes);
 
 /* Equal parts: rectangles [ranks] of blocks.  Errors: MEMORY. */
 yoke_status dense_nodes_start(yoke_context *context, const dense_grid *grid, yoke_rectangle *rectangles);
 
-/* Learns how long messages take: of an exchange during which nobody works, or of a step.  reports [ranks] */
+/* Learns how long messages take, of an exchange during which nobody works, and how much memory ranks have.  reports [ranks] */
 void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports);
 
 /* C has moved, which took so long. */

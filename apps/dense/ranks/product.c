@@ -45,19 +45,16 @@ static yoke_status create_pivots(dense_product *p)
     return status;
 }
 
-static double entries(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
-
 /* All ranks of this machine together. */
-static yoke_status check_memory(const dense_product *p)
+static yoke_status check_memory(dense_product *p)
 {
     const int me = app_ranks_number(p->ranks), here = app_ranks_here(p->ranks);
-    const yoke_rectangle c = p->places_c[me];
     yoke_topology topology;
     yoke_status status = yoke_topology_get(p->context, &topology);
-    const double all = entries(p->places_a[me]) + entries(p->places_b[me]) + entries(c) +
-                       2 * (double)dense_grid_most_pivots(&p->grid) * (double)(c.rows + c.columns);
-    const double bytes = all * (double)p->grid.precision * here;
-    if (status || bytes <= (double)topology.memory_bytes) return status;
+    if (status) return status;
+    const double bytes = dense_grid_bytes(&p->grid, p->first[me], p->first[me]) * here;
+    p->memory_bytes = (double)topology.memory_bytes / here;
+    if (bytes <= (double)topology.memory_bytes) return YOKE_OK;
     return yoke_fail(p->context, YOKE_ERROR_INPUT,
                      "%d rank%s on this machine take %.3g GB for their parts of the matrices, and there are %.3g GB: take smaller "
                      "matrices, or more machines",
@@ -81,7 +78,7 @@ static yoke_status create_lists(dense_product *p)
     if (!status) status = dense_exchange_create(p->context, p->ranks, 2, &p->exchange);
     if (!status) status = dense_nodes_start(p->context, &p->grid, p->first);
     if (!status && app_ranks_number(p->ranks) == 0)
-        status = dense_nodes_create(p->context, &p->grid, p->partition, imbalance_limit, &p->nodes);
+        status = dense_nodes_create(p->context, &p->grid, p->first, p->partition, imbalance_limit, &p->nodes);
     return status;
 }
 
@@ -289,7 +286,7 @@ static yoke_status do_step(dense_product *p, int64_t step)
 static yoke_status measure_messages(dense_product *p)
 {
     const double begin_s = yoke_clock_s();
-    dense_node_report mine = {.filling = p->filling};
+    dense_node_report mine = {.filling = p->filling, .memory_bytes = p->memory_bytes};
     yoke_status status = YOKE_OK;
     for (int time = 0; time < 2 && !status; time++) {
         status = fetch(p, 0);

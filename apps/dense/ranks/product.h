@@ -61,6 +61,7 @@ typedef struct dense_product {
     dense_rank_step *steps;     /* [grid.steps] */
     dense_node_report *reports; /* [ranks] */
     double filling;             /* seconds of a byte of new memory */
+    double memory_bytes;        /* of this machine, for each of its ranks */
     /* Of this rank: deciding, work, waiting for messages, for slower ranks after each step, moving C; and all of multiplying. */
     double partition_s, compute_s, communicate_s, idle_s, move_s, seconds;
 } dense_product;
