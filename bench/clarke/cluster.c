@@ -82,6 +82,17 @@ void clarke_work(const clarke_cluster *all, const int64_t *rows, const int64_t *
     }
 }
 
+void clarke_limits(const clarke_cluster *all, double stated, double *node_blocks, double *device_blocks)
+{
+    for (int64_t i = 0, k = 0; i < all->num_nodes; i++) {
+        const clarke_node *on = &all->nodes[i];
+        const bool processor = on->processor > 0;
+        node_blocks[i] = processor ? stated * on->memory_bytes / (3 * clarke_block_bytes()) : 0;
+        if (processor) device_blocks[k++] = 0;
+        if (on->card) device_blocks[k++] = stated * on->card->memory_bytes / clarke_block_bytes();
+    }
+}
+
 /* Of a part of the pivot column and one of the pivot row, of which a node has its own share of all steps itself. */
 static double message_seconds(const clarke_cluster *all, int64_t rows, int64_t columns)
 {

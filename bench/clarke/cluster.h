@@ -53,6 +53,12 @@ double clarke_block_operations(void);
 /* Seconds of work of each device in a step; arguments as those of a yoke_plan_kernel. */
 void clarke_work(const clarke_cluster *cluster, const int64_t *rows, const int64_t *columns, double *seconds);
 
+/*
+ * How many blocks of C the nodes say that they have memory for (beside as many of A and of B, where the processor is used), and their devices; 0: they say nothing.
+ * node_blocks [num_nodes], device_blocks [sum of devices].  stated: part of what is true that they say.
+ */
+void clarke_limits(const clarke_cluster *cluster, double stated, double *node_blocks, double *device_blocks);
+
 /* A yoke_plan_kernel of the cluster, which is user: work, and the mean time of the messages that the node receives in a step. */
 yoke_status clarke_step(void *user, const int64_t *rows, const int64_t *columns, double *seconds);
 

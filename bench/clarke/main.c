@@ -7,7 +7,7 @@
 #include "common/files/record.h"
 
 typedef struct command_line {
-    int64_t nodes, blocks, edge;
+    int64_t nodes, blocks, edge, limits;
     bool work_only;
     const char *directory, *json;
 } command_line;
@@ -32,7 +32,8 @@ static yoke_status run_sizes(yoke_context *context, app_terminal *terminal, cons
     for (int k = 0; k < count && !status; k++) {
         clarke_run *runs = &study->runs[study->num_runs];
         for (int s = 0; s < CLARKE_STRATEGIES && !status; s++) {
-            status = clarke_try(context, &study->cluster, (yoke_nested_strategy)s, sizes[k], edge_of(line, sizes[k]), &runs[s]);
+            status = clarke_try(context, &study->cluster, (yoke_nested_strategy)s, sizes[k], edge_of(line, sizes[k]),
+                                0.01 * (double)line->limits, &runs[s]);
             if (!status) status = app_interrupt_check(context);
         }
         if (status) break;
@@ -56,6 +57,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
             context, record, "network",
             json_pack("{s:f, s:f}", "latency_s", study->cluster.network.latency_s, "bytes_per_s", study->cluster.network.bytes_per_s));
     if (!status) status = app_record_set(context, record, "work_only", json_boolean(line->work_only));
+    if (!status) status = app_record_set(context, record, "limits_percent", json_integer(line->limits));
     if (!status) status = app_record_set(context, record, "runs", clarke_runs_value(study));
     if (!status) status = app_record_set(context, record, "models", clarke_steps_value(study));
     if (!status) status = app_record_set(context, record, "speeds", clarke_speeds_value(study));
@@ -99,7 +101,7 @@ static const app_column columns[] = {
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.nodes = 90, .edge = -1, .directory = "out/bench-clarke"};
+    command_line line = {.nodes = 90, .edge = -1, .limits = 100, .directory = "out/bench-clarke"};
     const app_option options[] = {
         {.name = "nodes",
          .value = "N",
@@ -119,6 +121,12 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
          .number = &line.edge,
          .minimum = 0,
          .maximum = 64},
+        {.name = "limits",
+         .value = "PERCENT",
+         .help = "how many of the blocks that fit their memory nodes and cards say that fit; 0: they say nothing; by default 100",
+         .number = &line.limits,
+         .minimum = 0,
+         .maximum = 1000},
         {.name = "work-only", .help = "models of work alone, as the chapter's; by default of work and messages", .flag = &line.work_only},
         app_option_out(&line.directory, "where data and figure go; by default out/bench-clarke"),
         app_option_json(&line.json),

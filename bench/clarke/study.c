@@ -30,18 +30,22 @@ static void work_of(const clarke_cluster *cluster, const yoke_nested_plan *plan,
 }
 
 yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nested_strategy strategy, int64_t blocks, int64_t edge,
-                       clarke_run *run)
+                       double stated, clarke_run *run)
 {
+    double node_blocks[CLARKE_MAX_NODES], device_blocks[2 * CLARKE_MAX_NODES];
     const yoke_nested_options options = {.blocks = blocks,
                                          .num_nodes = cluster->num_nodes,
                                          .devices = cluster->devices,
                                          .strategy = strategy,
                                          .kernel = clarke_step,
-                                         .user = cluster};
+                                         .user = cluster,
+                                         .node_blocks = node_blocks,
+                                         .device_blocks = device_blocks};
     yoke_nested_plan *plan = NULL;
     clarke_traffic sent;
     double work_s[CLARKE_MAX_NODES];
     cluster->blocks = blocks;
+    clarke_limits(cluster, stated, node_blocks, device_blocks);
     yoke_status status = yoke_plan_nested(context, &options, &plan);
     if (status) return status;
     *run = (clarke_run){.blocks = blocks,

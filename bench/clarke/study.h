@@ -51,9 +51,12 @@ typedef struct clarke_study {
 /* fpm, cpm-multi, cpm, even: as yoke dense gemm --partition calls them. */
 const char *clarke_strategy_name(yoke_nested_strategy strategy);
 
-/* Partitions matrices of blocks x blocks, and carries the product out on blocks of edge x edge numbers; edge 0: not.  Errors: those of yoke_plan_nested, MEMORY. */
+/*
+ * Partitions matrices of blocks x blocks, and carries the product out on blocks of edge x edge numbers; edge 0: not.  stated: as in clarke_limits; 0: limits are not known.
+ * Errors: those of yoke_plan_nested, MEMORY.
+ */
 yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nested_strategy strategy, int64_t blocks, int64_t edge,
-                       clarke_run *run);
+                       double stated, clarke_run *run);
 /* Four nodes of one device each. */
 yoke_status clarke_partial_models(yoke_context *context, clarke_study *study);
 yoke_status clarke_speed_functions(yoke_context *context, clarke_study *study);
