@@ -191,6 +191,13 @@ typedef struct yoke_run_report {
     const double *moved_s;      /* [num_devices] of copies of moved units before the first call, 0 where there were none; NULL: not known */
     const int64_t *moved_units; /* [num_devices] of cut 0 that were copied so; NULL: those that the device did not have before */
     int waited; /* nonzero: part of the round was waiting for others, whom the run does not know: its length tells nothing of what rounds take */
+    /*
+     * Of a round of one phase, without weights, in which devices went on with further units while others were tried: [num_devices] units of the call that `seconds`
+     * tells, and seconds at work in the whole round, 0 where a device did nothing.  The length of such a round tells nothing of what rounds take, either.  Both NULL:
+     * devices did what was planned.
+     */
+    const int64_t *units;
+    const double *busy_s;
 } yoke_run_report;
 
 /*
@@ -213,7 +220,7 @@ YOKE_API yoke_status yoke_run_rests(yoke_run *run, const char *work, int64_t uni
 
 /*
  * The round has ended: updates models and powers. measured (may be NULL): time from begin to end, and energy of all that is metered.  Errors:
- * ARGUMENT (nothing has begun), MEMORY.
+ * ARGUMENT (nothing has begun; units and busy_s outside their contract), MEMORY.
  */
 YOKE_API yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured);
 

@@ -2,7 +2,7 @@
  * run.h - what a run holds, and what its files share.
  *
  *   create.c    opening and giving back         options.c  names of devices, checks
- *   round.c     begin, end, fail                kernel.c, loop.c   the simple door
+ *   round.c     planning    report.c   begin, end, fail    kernel.c, loop.c   the simple door
  *   profile*.c  energy of kernels               record.c, explain.c   what is told
  *
  *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
@@ -38,6 +38,8 @@ enum {
     RUN_MAX_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
 };
 
+/* That plans take in a round. */
+#define RUN_MAX_UNITS INT64_C(1000000000000000)
 /* Trials that lose a larger part of their time to other programs are disturbed. */
 #define RUN_DISTURBED 0.1
 
@@ -457,7 +459,7 @@ yoke_status run_search(yoke_run *run, run_plan *plan, int *known);
 const char *run_objective_text(yoke_objective objective);
 const char *run_decision_text(yoke_run_decision decision);
 
-/* --------------------------------------------------------------------------------------------------- round.c */
+/* --------------------------------------------------------------------------------------- round.c, report.c */
 
 /* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_frequency_set. */
 yoke_status run_set_level(yoke_run *run, int device, int level);

@@ -91,6 +91,33 @@ static void units_and_frequencies_may_be_given(void **state)
     assert_int_equal(memory.outstanding, 0);
 }
 
+/* In a round of a unit each the CPU went on, up to a call of eight: that is learned, and not what the round took. */
+static void calls_of_other_units_than_planned_may_be_told(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    worker w;
+    const int64_t n = 2, units[] = {8, 1}, wrong[] = {-1, 1};
+    const double seconds[] = {8e-3, 2e-2}, busy_s[] = {1.5e-2, 2e-2};
+    const yoke_phase phase = {.work = "work", .calls = 1, .units = n, .barrier = 1};
+    const yoke_round round = {.num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase};
+    const yoke_run_report refused[] = {{.seconds = seconds, .units = units},
+                                       {.seconds = seconds, .busy_s = busy_s},
+                                       {.seconds = seconds, .units = wrong, .busy_s = busy_s}};
+    const yoke_run_report report = {.seconds = seconds, .units = units, .busy_s = busy_s};
+    yoke_prediction call;
+    worker_open(&w, &memory, TWO_DEVICES("", ""), NULL);
+    if (yoke_run_plan(w.run, &round, 1, &w.assignment) || yoke_run_begin(w.run)) fail_msg("%s", yoke_last_error(w.context));
+    for (int k = 0; k < 3; k++) assert_int_equal(yoke_run_end(w.run, &refused[k], NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_run_end(w.run, &report, NULL), YOKE_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(yoke_run_predict(w.run, "work", i, (double)units[i], NAN, 1, &call), YOKE_OK);
+        expect_near(call.seconds, seconds[i], 1e-6, "learned");
+    }
+    worker_close(&w);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static void one_kind_alone_may_be_asked_for(void **state)
 {
     (void)state;
@@ -471,6 +498,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_converge_to_the_best_ones),
     cmocka_unit_test(a_share_may_be_fixed),
     cmocka_unit_test(units_and_frequencies_may_be_given),
+    cmocka_unit_test(calls_of_other_units_than_planned_may_be_told),
     cmocka_unit_test(one_kind_alone_may_be_asked_for),
     cmocka_unit_test(zero_units_and_fewer_units_than_devices_are_worked),
     cmocka_unit_test(one_device_has_everything),
