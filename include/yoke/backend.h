@@ -87,6 +87,10 @@ typedef struct yoke_backend {
     yoke_status (*dspmv)(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta, void *y,
                          int64_t y_offset);
     yoke_status (*gemm)(void *queue, const yoke_backend_gemm *product); /* the same */
+    /* Whether an event, which was recorded, is reached by now; does not wait.  NULL: whoever asks waits for it. */
+    yoke_status (*event_reached)(void *event, int *reached);
+    /* Where time passes only while somebody waits: it passes until something on the device's machine ends.  Zero: nothing is at work there.  NULL: it passes by itself. */
+    int (*pass_time)(void *device);
 } yoke_backend;
 
 /*

@@ -103,6 +103,11 @@ YOKE_API void yoke_event_destroy(yoke_event *event);
 YOKE_API yoke_status yoke_queue_record(yoke_queue *queue, yoke_event *event);
 /* Later operations of the queue wait for the event, which may belong to another queue of the same device.  queue NULL: the caller waits, now. */
 YOKE_API yoke_status yoke_event_wait(yoke_event *event, yoke_queue *queue);
+/*
+ * The caller waits until one of these events is reached, or several, of any devices.  reached [count]: which are.  One that was never recorded counts as reached, and so does
+ * one of a device that is lost: what fails there the next call for its queue says.  Errors: ARGUMENT (NULL, or no events).
+ */
+YOKE_API yoke_status yoke_event_wait_any(yoke_event *const *events, int64_t count, int *reached);
 /* Seconds on the device's clock between two recorded events; waits for both.  Errors: ARGUMENT (not recorded), DEVICE. */
 YOKE_API yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, double *seconds);
 

@@ -1,4 +1,7 @@
 /* Queues and events of the front. */
+#include <math.h>
+#include <time.h>
+
 #include "device/device.h"
 
 /* Where a failure without any device is told. */
@@ -146,6 +149,46 @@ yoke_status yoke_event_wait(yoke_event *event, yoke_queue *queue)
     const yoke_backend *backend = event->device->backend;
     return yoke_device_result(event->device,
                               queue == NULL ? backend->event_wait(event->handle) : backend->wait(queue->handle, event->handle));
+}
+
+/* Nonzero also where the device fails: its queue says so. */
+static int is_reached(yoke_event *event)
+{
+    const yoke_backend *backend = event->device->backend;
+    int reached = 0;
+    if (!event->recorded || event->device->lost) return 1;
+    yoke_status status =
+        backend->event_reached != NULL ? backend->event_reached(event->handle, &reached) : backend->event_wait(event->handle);
+    return yoke_device_result(event->device, status) != YOKE_OK || backend->event_reached == NULL || reached;
+}
+
+/* A moment, the longer the longer the caller has waited; on machines with a clock of their own until something ends.  Zero: none of the events will ever be reached. */
+static int pass_time(yoke_event *const *events, int64_t count, double waited_s)
+{
+    static const double part = 1.0 / 32, least_s = 5e-6, most_s = 5e-4;
+    int by_itself = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const yoke_device *device = events[i]->device;
+        if (device->backend->pass_time != NULL && device->backend->pass_time(device->handle)) return 1;
+        by_itself |= device->backend->pass_time == NULL;
+    }
+    const struct timespec moment = {.tv_nsec = (long)(1e9 * fmin(fmax(part * waited_s, least_s), most_s))};
+    if (by_itself) (void)nanosleep(&moment, NULL); /* a signal ends it early: whoever waits looks again */
+    return by_itself;
+}
+
+yoke_status yoke_event_wait_any(yoke_event *const *events, int64_t count, int *reached)
+{
+    if (events == NULL || reached == NULL || count < 1)
+        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_event_wait_any: %s", count < 1 ? "there are no events" : "an argument is NULL");
+    for (int64_t i = 0; i < count; i++)
+        if (events[i] == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_event_wait_any: event %lld is NULL", (long long)i);
+    const double begin_s = yoke_clock_s();
+    for (int any = 0, waits = 1; !any;) {
+        for (int64_t i = 0; i < count; i++) any |= reached[i] = !waits || is_reached(events[i]);
+        if (!any) waits = pass_time(events, count, yoke_clock_s() - begin_s);
+    }
+    return YOKE_OK;
 }
 
 yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, double *seconds)

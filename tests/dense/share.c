@@ -76,6 +76,7 @@ static yoke_status open_card(void *user, int number, yoke_device *device, yoke_q
     static const yoke_host_kernel kernels[] = {{"nothing", nothing}};
     static const yoke_program_source source = {.name = "nothing", .host_kernels = kernels, .num_host_kernels = 1};
     (void)user, (void)number;
+    card.program = NULL;
     yoke_status status = yoke_program_create(device, &source, &card.program);
     if (!status) status = yoke_program_function(card.program, "nothing", &card.function);
     card.queue = queue;
@@ -149,34 +150,138 @@ static void a_small_work_is_one_round(void **state)
     assert_int_equal(shared.num_rounds, 1);
 }
 
-/* Seconds of units of 1 ms on the CPU and so much longer on the GPU, both so many times as long beside the other one, less 1. */
-static double share_with_gpu(double slower, double contention, double of_gpu, int64_t units, const char *store)
+/* Every unit is in one range of one device. */
+static void expect_each_once(int64_t units)
 {
-    char text[300];
+    static char had[8192];
+    assert_true(units <= (int64_t)sizeof had);
+    memset(had, 0, sizeof had);
+    for (int i = 0; i < shared.num_parts; i++)
+        for (int k = 0; k < shared.part[i].num_ranges; k++)
+            for (int64_t unit = shared.part[i].range[k].first; unit < shared.part[i].range[k].last; unit++) had[unit]++;
+    for (int64_t unit = 0; unit < units; unit++) assert_int_equal(had[unit], 1);
+}
+
+static dense_kernel launches(int64_t units)
+{
+    return (dense_kernel){.work = "launches",
+                          .units = units,
+                          .first_units = 1,
+                          .host = count,
+                          .open = open_card,
+                          .close = close_card,
+                          .prepare = prepare_card,
+                          .start = start_card};
+}
+
+/* Seconds of units of 1 ms on the CPU and so much longer on the GPU, both so many times as long beside the other one, less 1.  fault: a further member of the GPU's object. */
+static double share_with_faulty_gpu(double slower, double contention, double of_gpu, int64_t units, const char *store, const char *fault)
+{
+    char text[400];
     yoke_context *context;
     failing memory = {0};
     yoke_run *run;
     const yoke_run_options options = {.store = store};
-    const dense_kernel kernel = {.work = "launches",
-                                 .units = units,
-                                 .first_units = 1,
-                                 .host = count,
-                                 .open = open_card,
-                                 .close = close_card,
-                                 .prepare = prepare_card,
-                                 .start = start_card};
+    const dense_kernel kernel = launches(units);
     snprintf(text, sizeof text,
              "{\"name\": \"m\", \"contention\": %g, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 1e-3}, "
-             "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g, \"contention\": %g}]}",
-             contention, slower * 1e-3, of_gpu);
+             "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g, \"contention\": %g%s}]}",
+             contention, slower * 1e-3, of_gpu, fault);
     context = machine(text, &memory);
     if (yoke_run_create(context, &options, &run)) fail_msg("%s", yoke_last_error(context));
     if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
     assert_int_equal(shared.part[0].units + shared.part[1].units, units);
+    expect_each_once(units);
     yoke_run_destroy(run);
     yoke_context_destroy(context);
     assert_int_equal(memory.outstanding, 0);
     return shared.measured_s;
+}
+
+static double share_with_gpu(double slower, double contention, double of_gpu, int64_t units, const char *store)
+{
+    return share_with_faulty_gpu(slower, contention, of_gpu, units, store, "");
+}
+
+/*
+ * Whichever device is the slow one, the other one goes on while it is tried: a first run takes at most 1 % longer than the faster one alone.  The next run is planned by what
+ * was learned: at most a unit's time longer than both together can be.
+ */
+static void nobody_waits_for_a_slow_device_in_a_first_run(void **state)
+{
+    (void)state;
+    static const double slower[] = {0.01, 0.1, 0.5, 2, 10, 100};
+    char path[64];
+    make_path(path);
+    const int64_t units = 256;
+    for (int k = 0; k < 6; k++) {
+        const double fast_s = fmin(1, slower[k]) * 1e-3, slow_s = fmax(1, slower[k]) * 1e-3;
+        remove(path);
+        const double first_s = share_with_gpu(slower[k], 0, 0, units, path), next_s = share_with_gpu(slower[k], 0, 0, units, path);
+        const double alone_s = fast_s * (double)units, together_s = alone_s / (1 + fast_s / slow_s);
+        if (!(first_s <= 1.01 * alone_s))
+            fail_msg("%g times slower: the first run takes %g of the best device", slower[k], first_s / alone_s);
+        if (!(next_s <= fmin(alone_s, together_s + slow_s) * 1.001))
+            fail_msg("%g times slower: the next run takes %g of the best share", slower[k], next_s / together_s);
+    }
+    remove(path);
+}
+
+/* Where a unit is longer than all the others the run ends with it. */
+static void a_first_run_is_not_longer_than_a_unit_of_the_slow_device(void **state)
+{
+    (void)state;
+    assert_true(share_with_gpu(1000, 0, 0, 256, NULL) <= 1000 * 1e-3 * (1 + 1e-9));
+    assert_true(share_with_gpu(1e-3, 0, 0, 256, NULL) <= 1e-3 * (1 + 1e-9));
+}
+
+/* The CPU draws 40 W more at work and the GPU 80 W, in a first round in which one goes on while the other one is tried, as in any. */
+static void powers_follow_from_a_first_round(void **state)
+{
+    (void)state;
+    static const double slower[] = {0.05, 20}, dynamic_w[] = {40, 80};
+    const int64_t units = 64;
+    for (int k = 0; k < 2; k++) {
+        char text[400];
+        failing memory = {0};
+        yoke_run *run;
+        const yoke_run_device *devices;
+        int64_t count;
+        double sum_j = 0;
+        const dense_kernel kernel = launches(units);
+        snprintf(text, sizeof text,
+                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 1e-3, \"power\": "
+                 "{\"idle_w\": 10, "
+                 "\"busy_w\": 50}}, {\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g, \"power\": {\"idle_w\": 20, "
+                 "\"busy_w\": 100}}]}",
+                 slower[k] * 1e-3);
+        yoke_context *context = machine(text, &memory);
+        if (yoke_run_create(context, NULL, &run) || dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+        if (yoke_run_devices(run, &devices, &count)) fail_msg("%s", yoke_last_error(context));
+        for (int i = 0; i < 2; i++) {
+            sum_j += shared.part[i].energy_j;
+            if (!(fabs(devices[i].dynamic_w / dynamic_w[i] - 1) < 1e-6))
+                fail_msg("%g times slower: device %d: %g W", slower[k], i, devices[i].dynamic_w);
+        }
+        assert_true(shared.round[0].part[0].units + shared.round[0].part[1].units > 2);
+        assert_true(fabs(sum_j / shared.measured_j - 1) < 1e-6);
+        yoke_run_destroy(run);
+        yoke_context_destroy(context);
+        assert_int_equal(memory.outstanding, 0);
+    }
+}
+
+/* Wherever the GPU fails, tried or not, what it did not do is done by the CPU. */
+static void units_of_a_device_that_fails_in_its_trial_are_done_by_the_other(void **state)
+{
+    (void)state;
+    static const double slower[] = {0.1, 10};
+    for (int k = 0; k < 2; k++)
+        for (int call = 1; call < 60; call++) {
+            char fault[64];
+            snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
+            (void)share_with_faulty_gpu(slower[k], 0, 0, 256, NULL, fault);
+        }
 }
 
 /*
@@ -361,6 +466,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_have_as_many_units_as_are_good),
     cmocka_unit_test(a_device_that_loses_more_than_the_other_brings_works_alone),
     cmocka_unit_test(a_small_work_is_one_round),
+    cmocka_unit_test(nobody_waits_for_a_slow_device_in_a_first_run),
+    cmocka_unit_test(a_first_run_is_not_longer_than_a_unit_of_the_slow_device),
+    cmocka_unit_test(powers_follow_from_a_first_round),
+    cmocka_unit_test(units_of_a_device_that_fails_in_its_trial_are_done_by_the_other),
     cmocka_unit_test(devices_that_lose_more_than_they_bring_are_left_out),
     cmocka_unit_test(what_a_store_does_not_know_is_tried),
     cmocka_unit_test(a_trial_that_was_disturbed_is_repeated),

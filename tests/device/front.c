@@ -388,7 +388,9 @@ static void null_is_refused(void **state)
     assert_int_equal(yoke_event_create(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_record(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_event_wait(NULL, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_event_wait(NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_event_wait_any(NULL, 1, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_event_wait_any(&(yoke_event *){NULL}, 1, &(int){0}), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_event_wait_any(&(yoke_event *){NULL}, 0, &(int){0}), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_event_elapsed_s(NULL, NULL, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_program_create(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_program_function(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);

@@ -258,6 +258,7 @@ HAND_ON(clEnqueueWriteBuffer,
         (queue, buffer, blocking, offset, bytes, from, count, events, event))
 HAND_ON(clFinish, (cl_command_queue queue), (queue))
 HAND_ON(clFlush, (cl_command_queue queue), (queue))
+HAND_ON(clGetEventInfo, (cl_event event, cl_event_info which, size_t room, void *value, size_t *size), (event, which, room, value, size))
 HAND_ON(clGetKernelInfo, (cl_kernel kernel, cl_kernel_info which, size_t room, void *value, size_t *size),
         (kernel, which, room, value, size))
 HAND_ON(clGetKernelWorkGroupInfo,

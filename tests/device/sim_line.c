@@ -218,6 +218,36 @@ static void any_work_is_done_in_full_at_the_speed_that_the_others_leave(void **s
     close_all(context, &memory);
 }
 
+/* Of two devices the one that ends first, however often the caller asks; an event that nothing leads to does not keep it for ever. */
+static void a_caller_waits_until_the_first_device_ends(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine("{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1},"
+                                    "{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": 1}]}",
+                                    &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+    yoke_event *events[2] = {NULL, NULL};
+    int reached[2] = {0, 0};
+    assert_int_equal(yoke_event_create(a.device, &events[0]), YOKE_OK);
+    assert_int_equal(yoke_event_create(b.device, &events[1]), YOKE_OK);
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK);
+    assert_int_equal(yoke_queue_record(a.queues[0], events[0]), YOKE_OK);
+    for (int k = 1; k <= 3; k++) {
+        assert_int_equal(launch(&b, 0, 3), YOKE_OK);
+        assert_int_equal(yoke_queue_record(b.queues[0], events[1]), YOKE_OK);
+        assert_int_equal(yoke_event_wait_any(events, 2, reached), YOKE_OK);
+        assert_true(host_s(context) == 3 * k && !reached[0] && reached[1]);
+    }
+    assert_int_equal(yoke_event_wait_any(events, 1, reached), YOKE_OK);
+    assert_true(host_s(context) == 10 && reached[0]);
+    yoke_event_destroy(events[0]);
+    yoke_event_destroy(events[1]);
+    close_device(&a);
+    close_device(&b);
+    close_all(context, &memory);
+}
+
 /* Events are those of the moment when they were recorded, also where they are recorded again before that is reached. */
 static void queues_wait_for_what_was_recorded_then(void **state)
 {
@@ -485,6 +515,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(copies_and_queues_of_the_same_device_do_not_disturb),
     cmocka_unit_test(copies_wait_for_engines),
     cmocka_unit_test(any_work_is_done_in_full_at_the_speed_that_the_others_leave),
+    cmocka_unit_test(a_caller_waits_until_the_first_device_ends),
     cmocka_unit_test(queues_wait_for_what_was_recorded_then),
     cmocka_unit_test(launches_have_the_frequency_that_they_begin_with),
     cmocka_unit_test(launches_of_two_frequencies_draw_what_the_later_one_draws),

@@ -107,6 +107,42 @@ static void a_read_is_done_when_its_event_is_reached(void **state)
     yoke_buffer_destroy(y);
 }
 
+/* Two queues, of which nobody knows which one is done first: both are in the end, and then their results are there. */
+static void a_caller_waits_for_whichever_event_is_first(void **state)
+{
+    suite *s = *state;
+    static int64_t zeros[COUNT], after[COUNT];
+    yoke_queue *queues[2] = {NULL, NULL};
+    yoke_event *events[2] = {NULL, NULL};
+    yoke_buffer *y[2] = {NULL, NULL};
+    int reached[2] = {0, 0}, any = 0;
+    for (int i = 0; i < 2; i++) {
+        OK(s, yoke_queue_create(s->device, 0, &queues[i]));
+        OK(s, yoke_event_create(s->device, &events[i]));
+        y[i] = suite_buffer(s, sizeof zeros, zeros);
+    }
+    OK(s, yoke_event_wait_any(events, 2, reached)); /* never recorded */
+    assert_true(reached[0] && reached[1]);
+    for (int k = 1; k <= 5; k++) {
+        for (int i = 0; i < 2; i++) {
+            launch_double_and_one(s, queues[i], y[i]);
+            OK(s, yoke_queue_record(queues[i], events[i]));
+        }
+        OK(s, yoke_event_wait_any(events, 2, reached));
+        any = reached[0] || reached[1];
+        assert_true(any);
+        while (!reached[0] || !reached[1]) OK(s, yoke_event_wait_any(&events[reached[0]], 1, &reached[reached[0]]));
+    }
+    for (int i = 0; i < 2; i++) {
+        OK(s, yoke_queue_finish(queues[i]));
+        suite_read(s, y[i], sizeof after, after);
+        expect_all(after, 31);
+        yoke_queue_destroy(queues[i]);
+        yoke_event_destroy(events[i]);
+        yoke_buffer_destroy(y[i]);
+    }
+}
+
 static void times_are_finite_and_in_order(void **state)
 {
     suite *s = *state;
@@ -186,6 +222,7 @@ int suite_run_queues(void)
         cmocka_unit_test(an_inline_queue_gives_the_same),
         cmocka_unit_test(two_queues_wait_for_each_others_events),
         cmocka_unit_test(a_read_is_done_when_its_event_is_reached),
+        cmocka_unit_test(a_caller_waits_for_whichever_event_is_first),
         cmocka_unit_test(times_are_finite_and_in_order),
         cmocka_unit_test(a_time_needs_recorded_events),
         cmocka_unit_test(a_queue_is_finished_before_it_goes),

@@ -57,6 +57,7 @@ static yoke_status open_device(dense_sharing *s, int i)
     dense_share_device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
     if (!s->list[i].accelerator && k->no_host) return yoke_fail(s->context, YOKE_ERROR_UNAVAILABLE, "%s", k->no_host);
+    d->kernel = k;
     d->device = s->list[i].device;
     yoke_status status = yoke_queue_create(d->device, is_only_one(s, i) ? YOKE_QUEUE_INLINE : 0, &d->queue);
     for (int m = 0; m < 2 && !status; m++) status = yoke_event_create(d->device, &d->marks[m]);
@@ -147,6 +148,8 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
         s->device[i].first = taken.first + s->assignment->first[0][i];
         s->device[i].last = taken.first + s->assignment->first[0][i + 1];
         s->device[i].done = 0;
+        s->device[i].units = 0;
+        s->device[i].busy_s = 0;
     }
     return status;
 }
@@ -174,45 +177,42 @@ static yoke_status warm_all(dense_sharing *s)
     return status;
 }
 
-typedef struct task {
-    const dense_kernel *kernel;
-    dense_share_device *device;
-} task;
-
 static void work_on_host(void *user)
 {
-    const task *t = user;
-    t->kernel->host(t->kernel->user, t->device->first, t->device->last);
-    t->device->done = 1;
+    dense_share_device *d = user;
+    d->kernel->host(d->kernel->user, d->first, d->last);
+    d->done = 1;
 }
 
-static yoke_status start_device(dense_sharing *s, int i, task *t)
+static yoke_status start_device(dense_sharing *s, int i)
 {
     dense_share_device *d = &s->device[i];
-    const dense_kernel *k = s->kernel;
+    const dense_kernel *k = d->kernel;
+    d->done = 0;
     yoke_status status = s->list[i].accelerator ? k->prepare(k->user, i, d->last - d->first) : YOKE_OK;
     if (!status) status = yoke_queue_record(d->queue, d->marks[0]);
     if (!status)
         status = s->list[i].accelerator ? k->start(k->user, i, d->first, d->last)
-                                        : yoke_queue_call(d->queue, work_on_host, t, dense_share_weigh(k, d->last - d->first));
+                                        : yoke_queue_call(d->queue, work_on_host, d, dense_share_weigh(k, d->last - d->first));
     return status ? status : yoke_queue_record(d->queue, d->marks[1]);
 }
 
+yoke_status dense_share_start(dense_sharing *s, int i) { return note(s, i, start_device(s, i)); }
+
 /* Accelerators first: the calls of a host may keep this thread. */
-static yoke_status start_all(dense_sharing *s, task *tasks)
+static yoke_status start_all(dense_sharing *s)
 {
     yoke_status status = YOKE_OK;
     for (int host = 0; host < 2; host++)
         for (int i = 0; i < s->count && !status; i++) {
-            dense_share_device *d = &s->device[i];
-            tasks[i] = (task){s->kernel, d};
-            if (d->last > d->first && !d->failed && s->list[i].accelerator == !host) status = note(s, i, start_device(s, i, &tasks[i]));
+            const dense_share_device *d = &s->device[i];
+            if (d->last > d->first && !d->failed && s->list[i].accelerator == !host) status = dense_share_start(s, i);
         }
     return status;
 }
 
-/* Waits for a device, whatever happened: what it works on must stay until then. */
-static yoke_status finish_device(dense_sharing *s, int i, double *seconds)
+/* Waits for the device, whatever happened: what it works on must stay until then. */
+yoke_status dense_share_finish(dense_sharing *s, int i, double *seconds)
 {
     dense_share_device *d = &s->device[i];
     if (d->last <= d->first) return YOKE_OK;
@@ -222,17 +222,37 @@ static yoke_status finish_device(dense_sharing *s, int i, double *seconds)
     if (!status && s->list[i].accelerator) {
         const double begin_s = yoke_device_clock_s(d->device);
         d->done = 1;
-        if (s->kernel->finish) s->kernel->finish(s->kernel->user, i, d->first, d->last);
+        if (d->kernel->finish) d->kernel->finish(d->kernel->user, i, d->first, d->last);
         *seconds += yoke_device_clock_s(d->device) - begin_s;
     }
     return note(s, i, status);
 }
 
+/* Each device does what is planned for it. */
+static yoke_status work_as_planned(dense_sharing *s, double *seconds)
+{
+    yoke_status status = start_all(s);
+    for (int i = 0; i < s->count; i++) {
+        yoke_status finished = dense_share_finish(s, i, &seconds[i]);
+        if (!status) status = finished;
+    }
+    for (int i = 0; i < s->count && !status; i++) status = dense_share_add_piece(s, i, seconds[i]);
+    return status;
+}
+
+/* Nonzero: the planned round measures devices that never were. */
+static int is_trial(const dense_sharing *s)
+{
+    int working = 0;
+    for (int i = 0; i < s->count; i++) working += s->device[i].last > s->device[i].first;
+    return s->assignment->decision == YOKE_RUN_STARTED && working > 1;
+}
+
 static yoke_status work(dense_sharing *s)
 {
-    double seconds[DENSE_MAX_DEVICES];
-    task tasks[DENSE_MAX_DEVICES];
-    const yoke_run_report report = {.seconds = seconds};
+    double seconds[DENSE_MAX_DEVICES], busy_s[DENSE_MAX_DEVICES];
+    int64_t units[DENSE_MAX_DEVICES];
+    yoke_run_report report = {.seconds = seconds};
     yoke_cost measured;
     int any = 0, lost = 0;
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) seconds[i] = NAN;
@@ -241,16 +261,20 @@ static yoke_status work(dense_sharing *s)
     if (!status) status = open_working(s, &lost);
     if (status || lost) return status ? status : dense_share_push(s, taken.first, taken.last);
     status = plan(s, taken);
-    if (!status) status = warm_all(s);
+    if (!status && !is_trial(s)) status = warm_all(s);
     if (!status) status = yoke_run_begin(s->run);
     if (status) return status;
-    status = start_all(s, tasks);
-    for (int i = 0; i < s->count; i++) {
-        yoke_status finished = finish_device(s, i, &seconds[i]);
-        if (!status) status = finished;
+    if (is_trial(s)) {
+        report.units = units;
+        report.busy_s = busy_s;
+        status = dense_share_try_devices(s, units, seconds);
+    } else {
+        status = work_as_planned(s, seconds);
     }
-    if (!status) status = dense_share_add_parts(s, seconds);
-    for (int i = 0; i < s->count; i++) any = any || (s->device[i].failed && s->list[i].active);
+    for (int i = 0; i < s->count; i++) {
+        busy_s[i] = s->device[i].busy_s;
+        any = any || (s->device[i].failed && s->list[i].active);
+    }
     if (any) {
         s->rate = 0;
         for (int i = 0; i < s->count; i++) s->shared->part[i].energy_j = NAN; /* of an abandoned round nobody says what it took */
@@ -258,8 +282,8 @@ static yoke_status work(dense_sharing *s)
     }
     yoke_status ended = yoke_run_end(s->run, &report, &measured);
     if (!status) status = ended;
-    if (!status) dense_share_add_round(s, seconds, &measured);
-    return status ? status : dense_share_add_energies(s, seconds, measured.time_s);
+    if (!status) dense_share_add_round(s, &measured);
+    return status ? status : dense_share_add_energies(s, measured.time_s);
 }
 
 /* --------------------------------------------------------------------------------------------------- trials */
@@ -267,11 +291,10 @@ static yoke_status work(dense_sharing *s)
 /* On all devices with units, one call.  Where one fails, *failed is that. */
 static yoke_status call_once(dense_sharing *s, double *seconds, int64_t *failed)
 {
-    task tasks[DENSE_MAX_DEVICES];
-    yoke_status status = start_all(s, tasks);
+    yoke_status status = start_all(s);
     for (int i = 0; i < s->count; i++) {
         double one = 0;
-        yoke_status finished = finish_device(s, i, &one);
+        yoke_status finished = dense_share_finish(s, i, &one);
         if (!status) status = finished;
         seconds[i] += one;
     }

@@ -1,6 +1,6 @@
 /*
- * sharing.h - what the files of this folder share: share.c does rounds, stages.c says how many units the next one has and for whom it is, cores.c which
- * devices on the same cores rest, sums.c adds up what they told.
+ * sharing.h - what the files of this folder share: share.c does rounds, trial.c the first one, in which devices are measured, stages.c says how many units the next one
+ * has and for whom it is, cores.c which devices on the same cores rest, sums.c adds up what they told.
  */
 #ifndef DENSE_SHARING_H
 #define DENSE_SHARING_H
@@ -8,14 +8,17 @@
 #include "share/share.h"
 
 typedef struct dense_share_device {
+    const dense_kernel *kernel;
     yoke_device *device; /* NULL: not in use */
     yoke_queue *queue;
     yoke_event *marks[2];
     int opened, failed, is_warm;
     const char *why_rests; /* it gets no units, as another one works on its cores; NULL: it does not rest */
     char why[DENSE_WHY];
-    int64_t first, last; /* in this round */
-    int done;
+    int64_t first, last; /* the piece that it works on: its only one in the round, or one of a trial */
+    int done;            /* nonzero: it has done that */
+    int64_t units;       /* that it has done in this round, */
+    double busy_s;       /* in such a time */
 } dense_share_device;
 
 /* What the next round serves: all devices together on a few units, and on more of them, while speeds are found out; then speeds are known. */
@@ -51,6 +54,17 @@ struct dense_sharing {
 yoke_status dense_share_get_devices(dense_sharing *s);
 /* Units that are to be done later.  Errors: MEMORY. */
 yoke_status dense_share_push(dense_sharing *s, int64_t first, int64_t last);
+/* Starts the device's piece, and waits for it.  Where it fails, that is kept.  Errors: those of the kernel that are no failures of a device. */
+yoke_status dense_share_start(dense_sharing *s, int i);
+yoke_status dense_share_finish(dense_sharing *s, int i, double *seconds);
+
+/* -------------------------------------------------------------------------------------------------- trial.c */
+
+/*
+ * The planned round has begun: every device has a piece of it, and some were never measured.  units, seconds [count]: of the last piece of each that tells something; NaN: none
+ * does.  Errors: as of dense_share_start; those of dense_progress; MEMORY.
+ */
+yoke_status dense_share_try_devices(dense_sharing *s, int64_t *units, double *seconds);
 
 /* -------------------------------------------------------------------------------------------------- cores.c */
 
@@ -73,15 +87,17 @@ yoke_status dense_share_begin(dense_sharing *s);
 void dense_share_expect(dense_sharing *s);
 /* Takes the units of the next round from those that are left, which are some, and sets `alone`.  Errors: MEMORY. */
 yoke_status dense_share_next(dense_sharing *s, dense_range *taken);
+/* Takes so many units, or fewer, from those that are left, which are some. */
+dense_range dense_share_take(dense_sharing *s, int64_t units);
 
 /* --------------------------------------------------------------------------------------------------- sums.c */
 
-/* After a round that was ended: seconds [count], NaN where a device had no units. */
-void dense_share_add_round(dense_sharing *s, const double *seconds, const yoke_cost *measured);
-/* What devices did, and what they did not, which is pushed.  Errors: MEMORY. */
-yoke_status dense_share_add_parts(dense_sharing *s, const double *seconds);
+/* After a round that was ended. */
+void dense_share_add_round(dense_sharing *s, const yoke_cost *measured);
+/* What a device did in such a time; what it did not is pushed.  Errors: MEMORY. */
+yoke_status dense_share_add_piece(dense_sharing *s, int i, double seconds);
 /* Powers are those at the frequencies of the round: before the next one is planned. */
-yoke_status dense_share_add_energies(dense_sharing *s, const double *seconds, double all_s);
+yoke_status dense_share_add_energies(dense_sharing *s, double all_s);
 /* After all rounds. */
 void dense_share_tell_parts(dense_sharing *s);
 

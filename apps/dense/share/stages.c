@@ -182,18 +182,18 @@ void dense_share_expect(dense_sharing *s)
     }
 }
 
-static dense_range take(dense_sharing *s, int64_t units)
+dense_range dense_share_take(dense_sharing *s, int64_t units)
 {
     dense_range *r = &s->left[s->ranges - 1];
-    const dense_range taken = {r->first, r->first + units};
-    r->first += units;
+    const dense_range taken = {r->first, units < r->last - r->first ? r->first + units : r->last};
+    r->first = taken.last;
     if (r->first >= r->last) s->ranges--;
     return taken;
 }
 
 /*
- * Where a device was never measured the first round has a unit for each: one that is much slower than the others keeps them waiting only so long.  The next ones are
- * larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
+ * Where a device was never measured the first round has a unit for each, and who has done it goes on (trial.c).  The next ones are larger, as speeds depend on the size.
+ * One device alone has a first round only where all takes long.
  */
 yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
 {
@@ -206,7 +206,7 @@ yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
     s->alone = dense_share_try_cores(s);
     if (s->alone < 0) s->alone = next_alone(s);
     if (s->alone >= 0) {
-        *taken = take(s, s->alone_units);
+        *taken = dense_share_take(s, s->alone_units);
         return YOKE_OK;
     }
     if (s->stage == DENSE_FIRST_ROUND && active > 1)
@@ -219,6 +219,6 @@ yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
     const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
-    *taken = take(s, units > all - all / 8 ? all : units); /* no small rest */
+    *taken = dense_share_take(s, units > all - all / 8 ? all : units); /* no small rest */
     return YOKE_OK;
 }

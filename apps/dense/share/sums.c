@@ -4,7 +4,7 @@
 
 #include "share/sharing.h"
 
-void dense_share_add_round(dense_sharing *s, const double *seconds, const yoke_cost *measured)
+void dense_share_add_round(dense_sharing *s, const yoke_cost *measured)
 {
     dense_shared *all = s->shared;
     const yoke_assignment *a = s->assignment;
@@ -12,12 +12,13 @@ void dense_share_add_round(dense_sharing *s, const double *seconds, const yoke_c
     double longest = 0, shortest = INFINITY;
     if (s->alone < 0) s->decision = a->decision;
     for (int i = 0; i < s->count; i++) {
-        round.part[i] = (dense_round_part){s->device[i].last - s->device[i].first, a->frequency_hz[i]};
-        if (s->alone < 0) s->beside[i] = round.part[i].units;
-        if (s->device[i].last <= s->device[i].first) continue;
-        round.units += s->device[i].last - s->device[i].first;
-        longest = fmax(longest, seconds[i]);
-        shortest = fmin(shortest, seconds[i]);
+        const dense_share_device *d = &s->device[i];
+        round.part[i] = (dense_round_part){d->units, a->frequency_hz[i]};
+        if (s->alone < 0) s->beside[i] = d->units;
+        if (d->units == 0) continue;
+        round.units += d->units;
+        longest = fmax(longest, d->busy_s);
+        shortest = fmin(shortest, d->busy_s);
     }
     round.imbalance = longest > shortest ? (longest - shortest) / shortest : 0;
     if (s->alone >= 0) {
@@ -50,32 +51,29 @@ static void add_range(dense_part *part, int64_t first, int64_t last)
         part->range[part->num_ranges - 1] = (dense_range){first, last};
 }
 
-yoke_status dense_share_add_energies(dense_sharing *s, const double *seconds, double all_s)
+yoke_status dense_share_add_energies(dense_sharing *s, double all_s)
 {
     yoke_status status = dense_share_get_devices(s);
     for (int i = 0; i < s->count && !status; i++) {
         const yoke_run_device *of = &s->list[i];
-        const double busy_s = s->device[i].last > s->device[i].first ? seconds[i] : 0;
+        const double busy_s = s->device[i].busy_s;
         s->shared->part[i].energy_j += of->idle_w * all_s + (busy_s > 0 ? of->dynamic_w * busy_s : 0);
     }
     snprintf(s->shared->powers, sizeof s->shared->powers, "%s", s->assignment->powers);
     return status;
 }
 
-yoke_status dense_share_add_parts(dense_sharing *s, const double *seconds)
+yoke_status dense_share_add_piece(dense_sharing *s, int i, double seconds)
 {
-    yoke_status status = YOKE_OK;
-    for (int i = 0; i < s->count && !status; i++) {
-        const dense_share_device *d = &s->device[i];
-        if (!d->done) {
-            status = dense_share_push(s, d->first, d->last);
-            continue;
-        }
-        s->done += d->last - d->first;
-        add_range(&s->shared->part[i], d->first, d->last);
-        if (seconds[i] > 0) s->shared->part[i].seconds += seconds[i];
-    }
-    return status;
+    dense_share_device *d = &s->device[i];
+    const int64_t units = d->last - d->first;
+    if (!d->done) return dense_share_push(s, d->first, d->last);
+    s->done += units;
+    d->units += units;
+    d->busy_s += seconds;
+    add_range(&s->shared->part[i], d->first, d->last);
+    if (seconds > 0) s->shared->part[i].seconds += seconds;
+    return YOKE_OK;
 }
 
 void dense_share_tell_parts(dense_sharing *s)

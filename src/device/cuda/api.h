@@ -120,6 +120,7 @@ enum { CUBLAS_OP_N = 0 };
     X(1, CUresult, cuEventCreate, (CUevent * event, unsigned int flags))                                                                 \
     X(1, CUresult, cuEventDestroy_v2, (CUevent event))                                                                                   \
     X(1, CUresult, cuEventRecord, (CUevent event, CUstream stream))                                                                      \
+    X(1, CUresult, cuEventQuery, (CUevent event))                                                                                        \
     X(1, CUresult, cuEventSynchronize, (CUevent event))                                                                                  \
     X(1, CUresult, cuEventElapsedTime, (float *milliseconds, CUevent begin, CUevent end))                                                \
     X(1, CUresult, cuModuleLoadDataEx, (CUmodule * module, const void *image, unsigned int count, CUjit_option *options, void **values)) \

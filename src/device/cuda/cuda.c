@@ -359,4 +359,5 @@ const yoke_backend yoke_backend_cuda = {
     .host_release = cuda_host_release,
     .dspmv = yoke_cuda_dspmv,
     .gemm = yoke_cuda_gemm,
+    .event_reached = yoke_cuda_event_reached,
 };

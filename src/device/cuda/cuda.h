@@ -84,6 +84,7 @@ void yoke_cuda_event_destroy(void *device, void *event);
 yoke_status yoke_cuda_record(void *queue, void *event);
 yoke_status yoke_cuda_wait(void *queue, void *event);
 yoke_status yoke_cuda_event_wait(void *event);
+yoke_status yoke_cuda_event_reached(void *event, int *reached);
 yoke_status yoke_cuda_elapsed_s(void *begin, void *end, double *seconds);
 
 /* --------------------------------------------------------------------------------------------- program.c */

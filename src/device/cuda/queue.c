@@ -132,6 +132,18 @@ yoke_status yoke_cuda_event_wait(void *event)
     return result == CUDA_SUCCESS ? YOKE_OK : yoke_cuda_fail(cuda->device, result, "waiting for an event");
 }
 
+yoke_status yoke_cuda_event_reached(void *event, int *reached)
+{
+    cuda_event *cuda = event;
+    CUresult result = yoke_cuda_enter(cuda->device);
+    if (result == CUDA_SUCCESS) {
+        result = cuda->device->state->driver.cuEventQuery(cuda->event);
+        *reached = result != CUDA_ERROR_NOT_READY;
+        result = yoke_cuda_leave(cuda->device, *reached ? result : CUDA_SUCCESS);
+    }
+    return result == CUDA_SUCCESS ? YOKE_OK : yoke_cuda_fail(cuda->device, result, "asking for an event");
+}
+
 yoke_status yoke_cuda_elapsed_s(void *begin, void *end, double *seconds)
 {
     cuda_event *first = begin, *last = end;

@@ -117,4 +117,5 @@ const yoke_backend yoke_backend_opencl = {
     .host_release = yoke_opencl_host_release,
     .dspmv = yoke_opencl_dspmv,
     .gemm = yoke_opencl_gemm,
+    .event_reached = yoke_opencl_event_reached,
 };

@@ -34,6 +34,7 @@
     X(clFlush)                      \
     X(clGetDeviceIDs)               \
     X(clGetDeviceInfo)              \
+    X(clGetEventInfo)               \
     X(clGetEventProfilingInfo)      \
     X(clGetKernelArgInfo)           \
     X(clGetKernelInfo)              \
@@ -155,6 +156,7 @@ void yoke_opencl_event_destroy(void *device, void *event);
 yoke_status yoke_opencl_record(void *queue, void *event);
 yoke_status yoke_opencl_wait(void *queue, void *event);
 yoke_status yoke_opencl_event_wait(void *event);
+yoke_status yoke_opencl_event_reached(void *event, int *reached);
 yoke_status yoke_opencl_elapsed_s(void *begin, void *end, double *seconds);
 yoke_status yoke_opencl_gemm(void *queue, const yoke_backend_gemm *product);
 yoke_status yoke_opencl_dspmv(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta,

@@ -124,6 +124,16 @@ yoke_status yoke_opencl_event_wait(void *event)
     return error == CL_SUCCESS ? YOKE_OK : yoke_opencl_fail(mark->device, error, "clWaitForEvents", "waiting for an event");
 }
 
+yoke_status yoke_opencl_event_reached(void *event, int *reached)
+{
+    const opencl_event *mark = event;
+    cl_int state = CL_QUEUED;
+    cl_int error = mark->device->cl->clGetEventInfo(mark->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (error == CL_SUCCESS && state < 0) error = state; /* it failed */
+    *reached = state == CL_COMPLETE;
+    return error == CL_SUCCESS ? YOKE_OK : yoke_opencl_fail(mark->device, error, "clGetEventInfo", "asking for an event");
+}
+
 /* When the marker was reached, in nanoseconds of the device's clock.  *known is 0 where the driver keeps no times for markers. */
 static yoke_status time_of(const opencl_event *mark, cl_ulong *nanoseconds, int *known)
 {

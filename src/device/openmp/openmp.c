@@ -197,6 +197,13 @@ static yoke_status wait_in_queue(void *queue, void *event)
     return openmp_queue_submit(queue, &operation);
 }
 
+static yoke_status event_reached(void *event, int *reached)
+{
+    openmp_event *asked = event;
+    *reached = atomic_load_explicit(&asked->reached, memory_order_acquire) >= asked->asked;
+    return YOKE_OK;
+}
+
 static yoke_status event_wait(void *event)
 {
     openmp_event_await(event, ((openmp_event *)event)->asked);
@@ -282,4 +289,5 @@ const yoke_backend yoke_backend_openmp = {
     .launch = launch,
     .call = call,
     .dspmv = dspmv,
+    .event_reached = event_reached,
 };

@@ -210,6 +210,13 @@ void sim_mark_wait(sim_machine *machine, const sim_mark *mark)
     }
 }
 
+int sim_machine_pass(sim_machine *machine)
+{
+    const sim_line *first = first_to_end(machine);
+    if (first != NULL) sim_machine_wait(machine, first->until_s);
+    return first != NULL;
+}
+
 void sim_set_level(sim_machine *machine, sim_profile *device, int64_t level)
 {
     device->level = level;

@@ -343,6 +343,16 @@ static yoke_status event_wait(void *event)
     return status;
 }
 
+/* The driver has no such call, so it cannot fail. */
+static yoke_status event_reached(void *event, int *reached)
+{
+    const sim_event *asked = event;
+    *reached = asked->mark == NULL || asked->mark->reached;
+    return YOKE_OK;
+}
+
+static int pass_time(void *device) { return sim_machine_pass(((sim_device *)device)->machine); }
+
 static yoke_status elapsed_s(void *begin, void *end, double *seconds)
 {
     const sim_event *first = begin, *last = end;
@@ -445,4 +455,6 @@ const yoke_backend yoke_backend_sim = {
     .host_release = host_release,
     .clock_s = clock_s,
     .call = call,
+    .event_reached = event_reached,
+    .pass_time = pass_time,
 };

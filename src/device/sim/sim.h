@@ -149,6 +149,8 @@ void sim_machine_wait(sim_machine *machine, double time_s);
 /* The host waits until the line has done everything, or the mark is reached. */
 void sim_line_finish(sim_line *line);
 void sim_mark_wait(sim_machine *machine, const sim_mark *mark);
+/* The host waits until the first operation ends of all that run.  Zero: none does. */
+int sim_machine_pass(sim_machine *machine);
 
 /* Launches that begin from now on are done at that level. */
 void sim_set_level(sim_machine *machine, sim_profile *device, int64_t level);

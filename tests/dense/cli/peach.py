@@ -109,10 +109,10 @@ def test_a_slow_bus_keeps_the_transpose_off_the_card_and_not_the_tours():
         shares.append(got["parts"][1]["share"])
     equal = cpu_s / (cpu_s + 0.8 * limit_s)  # both end at once
     assert abs(shares[0] - equal) < 0.02 and shares[1] < 0.02, (shares, equal)
-    # A bus that is so slow that one unit of 160 takes longer than all of them on the CPU: for least time the card gets its first try only.
+    # A bus that is so slow that one unit of 160 takes longer than all of them on the CPU: for least time the card gets its first try only, and the CPU all else meanwhile.
     slow = write_machine("m.json", 4e-4, {"seconds_per_unit": 1e-9, "copy": {"latency_s": 0, "bytes_per_s": 64 / 0.17}})
     got = dense("transpose", "-m", 160, "-n", 4, "-b", 1, "--machine", slow)
-    assert got["parts"][1]["units"] <= 2 and got["rounds"][-1]["imbalance"] == 0, got["parts"]
+    assert got["parts"][1]["units"] == 1 and len(got["rounds"]) == 1, got["parts"]
     # A climb sends its length only: over a bus on which 64 rows of 10240 doubles take those 0.17 s there and back, the card has its part of them.
     tsp = write_machine("m.json", 1 / 2507, {"seconds_per_unit": 1 / 47298, "copy": {"latency_s": 1e-5, "bytes_per_s": 2 * 64 * 10240 * 8 / 0.17}})
     got = dense("tsp", "-n", 5, "--restarts", 2000000, "--machine", tsp)

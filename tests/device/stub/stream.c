@@ -9,6 +9,7 @@
 /* One recording of an event; lives as long as the event, the recording or a wait knows it. */
 typedef struct mark {
     int references, reached;
+    int asked; /* how many times somebody wanted to know whether it is reached */
     double time_s;
     CUstream stream; /* where it still waits to be reached */
 } mark;
@@ -239,6 +240,16 @@ CUresult cuEventSynchronize(CUevent event)
     if (result == CUDA_SUCCESS && !knows_event(event)) result = CUDA_ERROR_INVALID_HANDLE;
     if (result == CUDA_SUCCESS && event->latest != NULL && !event->latest->reached)
         result = execute_up_to(event->latest->stream, event->latest);
+    return stub_end(result);
+}
+
+/* Only who asks twice sees it reached. */
+CUresult cuEventQuery(CUevent event)
+{
+    CUresult result = stub_begin_in_context();
+    if (result == CUDA_SUCCESS && !knows_event(event)) result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS && event->latest != NULL && !event->latest->reached)
+        result = event->latest->asked++ ? execute_up_to(event->latest->stream, event->latest) : CUDA_ERROR_NOT_READY;
     return stub_end(result);
 }
 
