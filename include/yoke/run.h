@@ -417,8 +417,8 @@ YOKE_API yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *d
 
 /*
  * Works on units 0 .. n - 1, on all devices at once, and waits.  Results are in host memory afterwards, except those of kept arrays.  Work that was never
- * measured on a device is tried with a part of the units first; on one that shares the cores of hosts only as yoke_run_rests says.  arguments: values of the kernel's last parameters (no buffers); hosts with a
- * function do not get them.
+ * measured on a device is tried with a part of the units first, while the others go on; on one that shares the cores of hosts only as yoke_run_rests says.
+ * arguments: values of the kernel's last parameters (no buffers); hosts with a function do not get them.
  * A device that fails is removed, and the others do its units.
  * Errors: ARGUMENT (n negative, or more than an array holds), UNAVAILABLE (no device is left), DEVICE (a device failed, and no other one had its results
  * of a kept array), MEMORY.  After an error written arrays hold old and new values.

@@ -5,214 +5,18 @@
  * one context is enough, and nothing need be locked.
  */
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "run/kernel.h"
 
 /*
- * Where something was never measured the first units are tried: a few, because drivers do much at a first launch, then some that are learned from.  Loops of
- * fewer units than LEAST for each device are not worth it.
+ * Where something was never measured the first units are tried, with pieces of FIRST_PART of the units at first (trial.c).  Loops of fewer units than LEAST for each device
+ * are not worth it.
  */
-enum { WARM_PART = 256, TRIED_PART = 32, ALONE_PART = 128, LEAST = 64 };
-/* A host's units are cut into so many pieces for each of its threads, as they need not take the same time. */
-enum { PIECES = 4 };
-static const int64_t most_groups = 65536;
-
-/* -------------------------------------------------------------------------------------------------- failures */
-
-/* Remembers why a device cannot go on; any other status is returned. */
-static yoke_status note_failure(const yoke_run *run, run_kernel_device *d, yoke_status status)
-{
-    if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) return status;
-    if (!d->failed) snprintf(d->why, sizeof d->why, "%s", yoke_last_error(run->context));
-    d->failed = 1;
-    return YOKE_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------- arrays */
-
-static int is_divided(const yoke_run_array *array) { return array->unit_bytes > 0; }
-
-static yoke_status read_units(const run_device *device, const run_kernel_device *d, const yoke_run_array *array, int64_t k, int64_t first,
-                              int64_t last)
-{
-    if (last <= first) return YOKE_OK;
-    int64_t offset = first * array->unit_bytes;
-    return yoke_queue_read(device->queue, d->buffers[k], offset, (last - first) * array->unit_bytes, (char *)array->memory + offset);
-}
-
-static yoke_status write_units(const run_device *device, const run_kernel_device *d, const yoke_run_array *array, int64_t k, int64_t first,
-                               int64_t last)
-{
-    if (last <= first) return YOKE_OK;
-    int64_t offset = first * array->unit_bytes;
-    return yoke_queue_write(device->queue, d->buffers[k], offset, (last - first) * array->unit_bytes, (const char *)array->memory + offset);
-}
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/* What only the accelerator has of units outside [first, last) comes to the host. */
-static yoke_status fetch(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel, int64_t first, int64_t last)
-{
-    yoke_status status = YOKE_OK;
-    for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
-        run_held *held = &d->held[k];
-        if (!held->dirty || held->last <= held->first) continue;
-        status = read_units(device, d, &kernel->arrays[k], k, held->first, smaller(held->last, larger(first, held->first)));
-        if (status == YOKE_OK)
-            status = read_units(device, d, &kernel->arrays[k], k, larger(held->first, smaller(last, held->last)), held->last);
-        if (status == YOKE_OK && first >= last) *held = (run_held){0, 0, 0};
-    }
-    return status;
-}
-
-/* Kept arrays: units that were not there; whole ones once. */
-static yoke_status send_kept(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    yoke_status status = YOKE_OK;
-    d->moved = 0;
-    for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
-        const yoke_run_array *array = &kernel->arrays[k];
-        run_held *held = &d->held[k];
-        if (!array->keep) continue;
-        if (!is_divided(array)) {
-            if (!d->sent[k]) status = yoke_queue_write(device->queue, d->buffers[k], 0, array->bytes, array->memory);
-            d->sent[k] = status == YOKE_OK;
-            continue;
-        }
-        int64_t from = larger(d->first, smaller(held->first, d->last)), to = smaller(d->last, larger(held->last, d->first)), moved;
-        if (held->last <= held->first || to <= from) from = to = d->first; /* nothing of it is there */
-        moved = d->last - d->first - (to - from);
-        d->moved = larger(d->moved, moved);
-        /* What is only written need not be sent: units write their own bytes, all of them that matter. */
-        if (array->access & YOKE_RUN_READ) {
-            status = write_units(device, d, array, k, d->first, from);
-            if (status == YOKE_OK) status = write_units(device, d, array, k, to, d->last);
-        }
-        *held = (run_held){d->first, d->last, held->dirty && to > from};
-    }
-    return status;
-}
-
-static yoke_status send_others(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    yoke_status status = YOKE_OK;
-    for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
-        const yoke_run_array *array = &kernel->arrays[k];
-        if (array->keep || !(array->access & YOKE_RUN_READ)) continue;
-        if (is_divided(array))
-            status = write_units(device, d, array, k, d->first, d->last);
-        else if (!d->sent[k])
-            status = yoke_queue_write(device->queue, d->buffers[k], 0, array->bytes, array->memory);
-        if (!is_divided(array)) d->sent[k] = status == YOKE_OK; /* until the end of this loop */
-    }
-    return status;
-}
-
-static int comes_back(const yoke_run_array *array) { return !array->keep && array->access & YOKE_RUN_WRITE; }
-
-static yoke_status bring_others(const run_device *device, const run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    yoke_status status = YOKE_OK;
-    for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
-        yoke_run_array to = kernel->arrays[k];
-        if (d->staging[k] != NULL) to.memory = d->staging[k];
-        if (comes_back(&to)) status = read_units(device, d, &to, k, d->first, d->last);
-    }
-    return status;
-}
-
-/* All of it has come. */
-static void take_staged(const run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    for (int64_t k = 0; k < kernel->num_arrays; k++) {
-        const yoke_run_array *array = &kernel->arrays[k];
-        int64_t offset = d->first * array->unit_bytes;
-        if (d->staging[k] != NULL)
-            memcpy((char *)array->memory + offset, (const char *)d->staging[k] + offset,
-                   (size_t)((d->last - d->first) * array->unit_bytes));
-    }
-}
-
-/* -------------------------------------------------------------------------------------------------- launching */
-
-/* On a thread of the device: its units in pieces, each by one thread. */
-static void work_on_host(void *user)
-{
-    const run_task *task = user;
-    const yoke_run_kernel *kernel = task->kernel;
-    run_kernel_device *d = task->device;
-    void *arrays[YOKE_RUN_MAX_ARRAYS];
-    for (int64_t k = 0; k < kernel->num_arrays; k++) arrays[k] = kernel->arrays[k].memory;
-    if (kernel->host != NULL) {
-        kernel->host(d->first, d->last, arrays, kernel->user);
-        d->done = 1;
-        return;
-    }
-    const int64_t units = d->last - d->first, pieces = smaller(units, (int64_t)PIECES * omp_get_max_threads());
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        static const yoke_group only = {.index = 0, .count = 1};
-        int64_t first = d->first + units / pieces * piece + smaller(piece, units % pieces);
-        int64_t last = first + units / pieces + (piece < units % pieces);
-        yoke_argument values[RUN_MAX_ARGUMENTS];
-        void *arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MAX_ARGUMENTS];
-        void *own[YOKE_RUN_MAX_ARRAYS];
-        arguments[0] = &first;
-        arguments[1] = &last;
-        for (int64_t k = 0; k < kernel->num_arrays; k++) {
-            own[k] = arrays[k];
-            arguments[2 + k] = &own[k];
-        }
-        for (int64_t k = 0; k < kernel->num_arguments; k++) {
-            values[k] = kernel->arguments[k];
-            arguments[2 + kernel->num_arrays + k] = &values[k].value;
-        }
-        kernel->host_kernel(&only, arguments);
-    }
-    d->done = 1;
-}
-
-static yoke_status start_host(const run_device *device, run_kernel_device *d, run_task *task)
-{
-    yoke_status status = yoke_queue_record(device->queue, device->marks[1]);
-    if (status == YOKE_OK) status = yoke_queue_call(device->queue, work_on_host, task, d->last - d->first);
-    return status == YOKE_OK ? yoke_queue_record(device->queue, device->marks[2]) : status;
-}
-
-static yoke_status launch(const run_device *device, const run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MAX_ARGUMENTS];
-    int64_t count = 0, items = (d->last - d->first) * kernel->items_per_unit,
-            groups = (items + kernel->group_size - 1) / kernel->group_size;
-    arguments[count++] = yoke_argument_int64(d->first);
-    arguments[count++] = yoke_argument_int64(d->last);
-    for (int64_t k = 0; k < kernel->num_arrays; k++) arguments[count++] = yoke_argument_buffer(d->buffers[k]);
-    for (int64_t k = 0; k < kernel->num_arguments; k++) arguments[count++] = kernel->arguments[k];
-    return yoke_queue_launch(device->queue, d->function, smaller(groups, most_groups), kernel->group_size, d->last - d->first, arguments,
-                             count);
-}
-
-static yoke_status start_accelerator(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel)
-{
-    yoke_status status = yoke_queue_record(device->queue, device->marks[0]);
-    if (status == YOKE_OK) status = send_kept(device, d, kernel);
-    if (status == YOKE_OK) status = yoke_queue_record(device->queue, device->marks[1]);
-    if (status == YOKE_OK) status = send_others(device, d, kernel);
-    if (status == YOKE_OK) status = launch(device, d, kernel);
-    if (status == YOKE_OK) status = bring_others(device, d, kernel);
-    return status == YOKE_OK ? yoke_queue_record(device->queue, device->marks[2]) : status;
-}
+enum { FIRST_PART = 1024, ALONE_PART = 128, LEAST = 64 };
 
 /* ----------------------------------------------------------------------------------------------------- a piece */
-
-typedef struct piece_report {
-    double seconds[RUN_MAX_DEVICES], moved_s[RUN_MAX_DEVICES];
-    int64_t moved[RUN_MAX_DEVICES];
-} piece_report;
 
 /* Units that an accelerator gives up come to the host, before anybody works on them. */
 static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
@@ -221,49 +25,35 @@ static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
         if (!d->usable || !d->ready || !run->devices[i].accelerator || !run_is_active(run, i)) continue;
-        yoke_status status = fetch(&run->devices[i], d, kernel, d->first, d->last);
+        yoke_status status = run_kernel_fetch(&run->devices[i], d, kernel, d->first, d->last);
         if (status == YOKE_OK) status = yoke_queue_finish(run->devices[i].queue);
-        status = note_failure(run, d, status);
+        status = run_kernel_note(run, d, status);
         if (result == YOKE_OK) result = status;
     }
     return result;
 }
 
-static yoke_status start_all(yoke_run *run, yoke_run_kernel *kernel, run_task *tasks)
+static yoke_status start_all(yoke_run *run, yoke_run_kernel *kernel)
 {
     yoke_status result = YOKE_OK;
     for (int pass = 0; pass < 2; pass++) /* hosts first: copies to an accelerator may keep this thread */
         for (int i = 0; i < run->num_devices && result == YOKE_OK; i++) {
-            run_kernel_device *d = &kernel->devices[i];
-            if (d->failed || d->last <= d->first || run->devices[i].accelerator != pass) continue;
-            tasks[i] = (run_task){kernel, d};
-            d->done = 0;
-            result = note_failure(run, d,
-                                  pass == 0 ? start_host(&run->devices[i], d, &tasks[i]) : start_accelerator(&run->devices[i], d, kernel));
+            const run_kernel_device *d = &kernel->devices[i];
+            if (!d->failed && d->last > d->first && run->devices[i].accelerator == pass) result = run_kernel_start(run, kernel, i);
         }
     return result;
 }
 
 /* Waits for all, whatever happened: what they work on must stay until then. */
-static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, piece_report *report)
+static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, run_piece_report *report)
 {
     yoke_status result = YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
-        const run_device *device = &run->devices[i];
-        report->seconds[i] = NAN;
-        report->moved_s[i] = 0;
-        report->moved[i] = d->moved;
         if (d->last <= d->first || !run_is_active(run, i)) continue;
-        yoke_status status = yoke_queue_finish(device->queue);
-        if (status == YOKE_OK && !d->failed) status = yoke_event_elapsed_s(device->marks[1], device->marks[2], &report->seconds[i]);
-        if (status == YOKE_OK && !d->failed && device->accelerator && d->moved > 0)
-            status = yoke_event_elapsed_s(device->marks[0], device->marks[1], &report->moved_s[i]);
-        status = note_failure(run, d, status);
+        yoke_status status = run_kernel_finish(run, kernel, i, &report->seconds[i], &report->moved_s[i]);
         if (result == YOKE_OK) result = status;
-        if (status == YOKE_OK && device->accelerator && !d->failed) take_staged(d, kernel);
-        for (int64_t k = 0; k < kernel->num_arrays && device->accelerator && !d->failed; k++)
-            d->held[k].dirty |= kernel->arrays[k].keep && is_divided(&kernel->arrays[k]) && kernel->arrays[k].access & YOKE_RUN_WRITE;
+        report->moved[i] = d->moved;
         if (!d->warm && !run->simulated) report->seconds[i] = NAN; /* what drivers do at a first launch is not the kernel's */
         d->warm = 1;
     }
@@ -317,7 +107,7 @@ static yoke_status plan_piece(yoke_run *run, const yoke_run_kernel *kernel, int6
     return run_plan_rounds(run, &round, 1, allowed_devices(run, kernel));
 }
 
-static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t from, int64_t count);
+static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *from, int64_t count, int64_t last);
 
 /* Units of devices that failed are done by the others. */
 static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
@@ -337,32 +127,66 @@ static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
     }
     yoke_status status = choose_resting(run, kernel, left, rests);
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
-        if (last[i] > first[i]) status = work_piece(run, kernel, first[i], last[i] - first[i]);
+        if (last[i] > first[i]) status = work_piece(run, kernel, &first[i], last[i] - first[i], 0);
     return status;
 }
 
-/* Units from .. from + count - 1: one round. */
-static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t from, int64_t count)
+/* Each device's part of the planned round, which begins with unit `from`. */
+static void set_pieces(const yoke_run *run, yoke_run_kernel *kernel, int64_t from)
 {
-    run_task tasks[RUN_MAX_DEVICES];
-    piece_report report;
+    for (int i = 0; i < run->num_devices; i++) {
+        kernel->devices[i].first = from + run->first[0][i];
+        kernel->devices[i].last = from + run->first[0][i + 1];
+    }
+}
+
+static void clear_pieces(const yoke_run *run, yoke_run_kernel *kernel)
+{
+    for (int i = 0; i < run->num_devices; i++) {
+        run_kernel_device *d = &kernel->devices[i];
+        d->first = d->last = d->moved = 0;
+        d->done = d->failed = 0;
+    }
+}
+
+/* Each device does its part of the planned round. */
+static yoke_status work_as_planned(yoke_run *run, yoke_run_kernel *kernel, int64_t from, run_piece_report *report)
+{
+    set_pieces(run, kernel, from);
+    yoke_status status = fetch_all(run, kernel);
+    const yoke_status started = status == YOKE_OK ? start_all(run, kernel) : YOKE_OK, finished = finish_all(run, kernel, report);
+    if (status == YOKE_OK) status = started;
+    return status == YOKE_OK ? finished : status;
+}
+
+/* The same, and devices go on up to unit `last`.  Before that they give up all units of kept arrays: nobody knows yet who will have which ones. */
+static yoke_status work_as_trial(yoke_run *run, yoke_run_kernel *kernel, int64_t from, int64_t *next, int64_t last,
+                                 run_piece_report *report)
+{
+    yoke_status status = fetch_all(run, kernel);
+    set_pieces(run, kernel, from);
+    return status == YOKE_OK ? run_kernel_try(run, kernel, next, last, report) : status;
+}
+
+/* One round, of `count` units from *from on; last > 0: where that measures devices, they go on up to that unit.  *from: behind what was done. */
+static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *from, int64_t count, int64_t last)
+{
+    run_piece_report report = {.moved = {0}};
+    const int64_t first = *from;
     int failed = 0;
     yoke_status status = plan_piece(run, kernel, count);
     if (status == YOKE_OK) status = yoke_run_begin(run);
     if (status != YOKE_OK) return status;
-    for (int i = 0; i < run->num_devices; i++) {
-        run_kernel_device *d = &kernel->devices[i];
-        d->first = from + run->first[0][i];
-        d->last = from + run->first[0][i + 1];
-        d->done = d->failed = 0;
-        d->moved = 0;
-    }
-    status = fetch_all(run, kernel);
-    yoke_status started = status == YOKE_OK ? start_all(run, kernel, tasks) : YOKE_OK;
-    yoke_status finished = finish_all(run, kernel, &report);
-    if (status == YOKE_OK) status = started != YOKE_OK ? started : finished;
-    const yoke_run_report told = {
-        .seconds = report.seconds, .moved_s = kernel->tries ? NULL : report.moved_s, .moved_units = kernel->tries ? NULL : report.moved};
+    for (int i = 0; i < RUN_MAX_DEVICES; i++) report.seconds[i] = NAN;
+    const int is_trial = last > 0 && run->plan->decision == YOKE_RUN_STARTED;
+    *from += count;
+    clear_pieces(run, kernel);
+    status = is_trial ? work_as_trial(run, kernel, first, from, last, &report) : work_as_planned(run, kernel, first, &report);
+    const yoke_run_report told = {.seconds = report.seconds,
+                                  .moved_s = kernel->tries ? NULL : report.moved_s,
+                                  .moved_units = kernel->tries ? NULL : report.moved,
+                                  .units = is_trial ? report.units : NULL,
+                                  .busy_s = is_trial ? report.busy_s : NULL};
     yoke_status ended = yoke_run_end(run, &told, NULL);
     if (status == YOKE_OK) status = ended;
     if (status == YOKE_OK) status = take_out(run, kernel, &failed);
@@ -383,7 +207,7 @@ static yoke_status check(yoke_run *run, const yoke_run_kernel *kernel, int64_t n
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
                              "yoke_run_loop: argument %lld is a buffer; give arrays in the definition instead", (long long)k);
     for (int64_t k = 0; k < kernel->num_arrays; k++)
-        if (is_divided(&kernel->arrays[k]) && n > kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes)
+        if (run_array_is_divided(&kernel->arrays[k]) && n > kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes)
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: %lld units, but array %lld has %lld; loop over fewer",
                              (long long)n, (long long)k, (long long)(kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes));
     return YOKE_OK;
@@ -406,17 +230,26 @@ static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int w
     return count > 1 && unmeasured && isnan(run->share);
 }
 
-/* A few units for each device while the others rest: what do they lose beside each other? */
-static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
+/* Seconds of so many units beside the others, as far as known. */
+static double beside_s(const yoke_run *run, const yoke_run_kernel *kernel, int work, int i, int64_t units)
 {
-    const int64_t count = larger(n / ALONE_PART, 4);
+    if (!may_work(run, kernel, i)) return NAN;
+    return run_seconds(run, work, i, run->devices[i].num_levels - 1, 1, (double)units, NULL);
+}
+
+/* A few units for each device while the others rest: what do they lose beside each other?  Not for one that takes more than twice as long as the fastest one. */
+static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int work, int64_t n, int64_t *done)
+{
+    static const double hopeless = 2;
+    const int64_t count = run_larger(n / ALONE_PART, 4);
+    double least_s = INFINITY;
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
-        if (!may_work(run, kernel, i)) continue;
+    for (int i = 0; i < run->num_devices; i++) least_s = fmin(least_s, beside_s(run, kernel, work, i, count));
+    for (int i = 0; i < run->num_devices && status == YOKE_OK && *done + count <= n; i++) {
+        if (!(beside_s(run, kernel, work, i, count) <= hopeless * least_s)) continue;
         run->forced = i;
-        status = work_piece(run, kernel, *done, count);
+        status = work_piece(run, kernel, done, count, 0);
         run->forced = -1;
-        *done += count;
     }
     return status;
 }
@@ -432,12 +265,11 @@ static yoke_status try_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t n
     if (status != YOKE_OK || i == run->num_devices || n < LEAST) return status;
     status = run_kernel_ready(kernel, i, NULL);
     if (status != YOKE_OK || !kernel->devices[i].usable) return status != YOKE_OK ? status : choose_resting(run, kernel, n, rests);
-    const int64_t units = rests[i].trial_units, pieces[] = {run->simulated ? 0 : larger(units / FEW, 1), units};
+    const int64_t units = rests[i].trial_units, pieces[] = {run->simulated ? 0 : run_larger(units / FEW, 1), units};
     kernel->tries = 1;
     for (int k = 0; k < 2 && status == YOKE_OK; k++) {
         run->forced = i;
-        if (pieces[k] > 0) status = work_piece(run, kernel, *done, pieces[k]);
-        *done += pieces[k];
+        if (pieces[k] > 0) status = work_piece(run, kernel, done, pieces[k], 0);
     }
     run->forced = -1;
     return status == YOKE_OK ? choose_resting(run, kernel, n - *done, rests) : status;
@@ -452,15 +284,9 @@ static yoke_status try_devices(yoke_run *run, yoke_run_kernel *kernel, int64_t n
     if (status == YOKE_OK) status = try_resting(run, kernel, n, done);
     if (status != YOKE_OK || n < (int64_t)LEAST * run->num_devices || !wants_trial(run, kernel, work)) return status;
     kernel->tries = 1;
-    int64_t count = larger(n / WARM_PART, run->num_devices);
-    if (!run->simulated) { /* nothing is learned from a first launch */
-        status = work_piece(run, kernel, *done, count);
-        *done += count;
-    }
-    count = larger(n / TRIED_PART, 4 * (int64_t)run->num_devices);
-    if (status == YOKE_OK) status = work_piece(run, kernel, *done, count);
-    *done += count;
-    return status == YOKE_OK ? try_alone(run, kernel, n, done) : status;
+    const int64_t count = run->num_devices * run_larger(n / FIRST_PART / run->num_devices, 1);
+    status = work_piece(run, kernel, done, count, n);
+    return status == YOKE_OK ? try_alone(run, kernel, work, n, done) : status;
 }
 
 yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, const yoke_argument *arguments, int64_t num_arguments)
@@ -479,7 +305,7 @@ yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, con
             if (!kernel->arrays[k].keep) kernel->devices[i].sent[k] = 0;
     run->resting = &kernel->resting;
     status = try_devices(run, kernel, n, &done);
-    if (status == YOKE_OK) status = work_piece(run, kernel, done, n - done);
+    if (status == YOKE_OK && done < n) status = work_piece(run, kernel, &done, n - done, 0);
     run->resting = NULL;
     return status;
 }

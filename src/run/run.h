@@ -2,7 +2,7 @@
  * run.h - what a run holds, and what its files share.
  *
  *   create.c    opening and giving back         options.c  names of devices, checks
- *   round.c     planning    report.c   begin, end, fail    kernel.c, loop.c   the simple door
+ *   round.c     planning    report.c   begin, end, fail    kernel.c, arrays.c, launch.c, trial.c, loop.c   the simple door
  *   profile*.c  energy of kernels               record.c, explain.c   what is told
  *
  *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
