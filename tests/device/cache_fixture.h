@@ -37,9 +37,9 @@ static inline void in_directory(const char *directory, void (*visit)(const char 
     DIR *stream = opendir(directory);
     assert_non_null(stream);
     for (const struct dirent *file; (file = readdir(stream)) != NULL;) {
-        char path[2 * PATH_BYTES];
+        char path[PATH_BYTES + sizeof file->d_name + 1];
         if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
-        snprintf(path, sizeof path, "%s/%s", directory, file->d_name);
+        assert_true(snprintf(path, sizeof path, "%s/%s", directory, file->d_name) < (int)sizeof path);
         visit(path, user);
     }
     closedir(stream);
