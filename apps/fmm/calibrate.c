@@ -8,7 +8,7 @@
 #include "common/console/interrupt.h"
 #include "common/console/options.h"
 #include "common/files/file.h"
-#include "tune/machine.h"
+#include "tune/costs/machine.h"
 
 typedef struct command_line {
     const char *kernel, *store, *declared;

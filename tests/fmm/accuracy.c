@@ -1,5 +1,5 @@
 /* The order that keeps a requested error. */
-#include "tune/accuracy.h"
+#include "tune/order/accuracy.h"
 
 #include <math.h>
 #include <omp.h>
@@ -8,7 +8,7 @@
 #include "near/direct.h"
 #include "near/sample.h"
 #include "particles/generate.h"
-#include "tune/draw.h"
+#include "tune/order/draw.h"
 
 /* Particles, their field by direct sums, and the method. */
 typedef struct problem {

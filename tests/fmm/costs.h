@@ -5,7 +5,7 @@
 #define FMM_TESTS_COSTS_H
 
 #include "context.h"
-#include "tune/machine.h"
+#include "tune/costs/machine.h"
 
 /* user: what pairs of particles take, where other operations take 1e-9. */
 static inline yoke_status cost_of_trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)

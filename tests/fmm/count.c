@@ -1,11 +1,11 @@
-#include "tune/count.h"
+#include "tune/counts/count.h"
 
 #include <math.h>
 #include <omp.h>
 
 #include "clouds.h"
 #include "context.h"
-#include "tune/cost.h"
+#include "tune/counts/cost.h"
 
 static void assert_same_counts(const fmm_counts *a, const fmm_counts *b)
 {

@@ -1,5 +1,5 @@
 /* Costs in instructions and cycles: what is counted, and what is chosen by them. */
-#include "tune/counter.h"
+#include "tune/costs/counter.h"
 
 #include <math.h>
 #include <pthread.h>

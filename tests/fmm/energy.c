@@ -4,8 +4,8 @@
 #include "context.h"
 #include "near/direct.h"
 #include "particles/generate.h"
-#include "tune/accuracy.h"
-#include "tune/tails.h"
+#include "tune/order/accuracy.h"
+#include "tune/order/tails.h"
 
 /* Particles, their field by direct sums and that of the method. */
 typedef struct problem {

@@ -1,4 +1,4 @@
-#include "tune/even.h"
+#include "tune/counts/even.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "context.h"
-#include "tune/machine.h"
+#include "tune/costs/machine.h"
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {

@@ -5,9 +5,9 @@
 #include "clouds.h"
 #include "known_costs.h"
 #include "tree/lists.h"
-#include "tune/bench.h"
 #include "tune/choose.h"
-#include "tune/free.h"
+#include "tune/costs/bench.h"
+#include "tune/costs/free.h"
 #include "tune/tune.h"
 
 /* Powers of order + 1 are straight in logarithms, and so exact between the orders that are measured. */

@@ -4,8 +4,8 @@
 #include "clouds.h"
 #include "context.h"
 #include "tree/lists.h"
-#include "tune/count.h"
-#include "tune/operations.h"
+#include "tune/counts/count.h"
+#include "tune/counts/operations.h"
 
 static fmm_tree *tree_of(const fmm_particles *particles, int64_t capacity)
 {

@@ -45,6 +45,7 @@ SUB_ROOMS = {
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
+    "apps/fmm/tune": chain("order", "counts", "costs", ""),
     "apps/common": {"console": set(), "files": {"console"}, "case": {"console"}, "machine": {"console", "files"}, "ranks": {"console", "files"},
                     "calibrate": {"console", "files", "machine"}},
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "solve/parts.h"
-#include "tune/draw.h"
+#include "tune/order/draw.h"
 
 /* How many particles are compared with direct sums unless it is given: they have at most a tenth of the near field's pairs, but are 100 or more. */
 static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)

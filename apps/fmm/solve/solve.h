@@ -13,7 +13,7 @@
 
 #include "method/shared.h"
 #include "near/sample.h"
-#include "tune/accuracy.h"
+#include "tune/order/accuracy.h"
 #include "tune/tune.h"
 
 enum { FMM_MAX_PARTS = 16 };

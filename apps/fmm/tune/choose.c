@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "method/method.h"
-#include "tune/cost.h"
+#include "tune/counts/cost.h"
 
 enum {
     TREE_SIZE = 32, /* works whose units the phases are counted in: of these sizes, which are measured */

@@ -8,8 +8,8 @@
 #define FMM_TUNE_CHOOSE_H
 
 #include "method/shared.h"
-#include "tune/analysis.h"
-#include "tune/even.h"
+#include "tune/counts/analysis.h"
+#include "tune/counts/even.h"
 #include "tune/predict.h"
 
 /* One tree. */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "expansion/waves.h"
-#include "tune/tails.h"
+#include "tune/order/tails.h"
 
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {

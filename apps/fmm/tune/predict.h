@@ -4,9 +4,9 @@
 #ifndef FMM_TUNE_PREDICT_H
 #define FMM_TUNE_PREDICT_H
 
-#include "tune/count.h"
-#include "tune/machine.h"
-#include "tune/operations.h"
+#include "tune/costs/machine.h"
+#include "tune/counts/count.h"
+#include "tune/counts/operations.h"
 
 /* Seconds; far: lists of far pairs, M2L, and all between particles and expansions. */
 typedef struct fmm_seconds {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tune/analysis.h"
+#include "tune/counts/analysis.h"
 
 /* A tree whose far field alone takes so many times as long as the best on the host alone is no reason to measure anything for. */
 static const double hopeless = 4, rounding = 1e-9;

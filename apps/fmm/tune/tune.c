@@ -5,7 +5,7 @@
 
 #include "expansion/waves.h"
 #include "method/method.h"
-#include "tune/free.h"
+#include "tune/costs/free.h"
 #include "tune/shares.h"
 
 struct fmm_tuner {

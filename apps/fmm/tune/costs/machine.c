@@ -1,0 +1,201 @@
+#include "tune/costs/machine_parts.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+
+#include "near/kernels/pairs.h"
+#include "tune/costs/factor_store.h"
+
+/* -------------------------------------------------------------------------------------------------------- works */
+
+enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS };
+static const int tree_sizes[TREE_SIZES] = {8, 32};
+static const int capacities[2] = {FMM_LOW_CAPACITY, FMM_HIGH_CAPACITY};
+static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
+static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
+enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
+static const int lone_sizes[1] = {8};
+static const int children[2] = {FMM_FEW_CHILDREN, FMM_ALL_CHILDREN};
+
+int fmm_measured_sizes(fmm_operation operation, const int **sizes)
+{
+    switch (operation) {
+    case FMM_TREE:
+        *sizes = tree_sizes;
+        return TREE_SIZES;
+    case FMM_ADAPTIVE:
+        *sizes = capacities;
+        return 2;
+    case FMM_UNEVEN:
+        *sizes = capacities;
+        return 1;
+    case FMM_NEAR:
+        *sizes = near_sizes;
+        return NEAR_SIZES;
+    case FMM_LONE:
+        *sizes = lone_sizes;
+        return 1;
+    case FMM_LIST:
+        *sizes = children;
+        return 2;
+    case FMM_WAVES:
+    case FMM_FAMILY:
+        *sizes = orders + FIRST_WAVES;
+        return WAVE_SETS;
+    default:
+        *sizes = orders;
+        return ORDERS;
+    }
+}
+
+void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
+{
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "adaptive n=%d", "uneven n=%d", "near n=%d",     "lone n=%d",
+                                                      "list n=%d",   "tables p=%d",   "waves p=%d",  "pair p=%d",     "sparse p=%d",
+                                                      "family p=%d", "cell p=%d",     "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+    const int has_gradient = operation == FMM_UNEVEN || operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
+    char text[FMM_WORK_BYTES - 16];
+    (void)snprintf(text, sizeof text, names[operation], size);
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
+                   measure ? fmm_measure_names[measure] : "");
+}
+
+/* The sources of what is measured (yoke_embed_text). */
+extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_harmonics_text[],
+    fmm_near_text[], fmm_levels_text[], fmm_bench_text[], fmm_bench_expansions_text[];
+
+/* FNV-1a of these texts: they are long, and there are many works. */
+static void fingerprint(char text[17])
+{
+    const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text, fmm_waves_text, fmm_wave_levels_text,     fmm_harmonics_text,
+                                   fmm_near_text,       fmm_levels_text,    fmm_bench_text, fmm_bench_expansions_text};
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
+    (void)snprintf(text, 17, "%016llx", (unsigned long long)sum);
+}
+
+/* Tells the run what the times of a work depend on beside the machine. */
+yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure)
+{
+    char threads[32], sources[17], name[FMM_WORK_BYTES];
+    const char *const texts[] = {fmm_pairs_select()->name, threads, sources, fmm_counter_source()};
+    const int num_texts = measure ? 4 : 3;
+    fingerprint(sources);
+    yoke_status status = YOKE_OK;
+    (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes;
+        const int count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status; k++) {
+            fmm_work_name(o, sizes[k], gradient, measure, name);
+            status = yoke_run_work(run, name, texts, num_texts);
+        }
+    }
+    for (int f = 0; f < FMM_FACTOR_NUMBERS * FMM_TIMED_PARTS && !status && !measure; f++) {
+        fmm_factor_name(f / FMM_FACTOR_NUMBERS, f % FMM_FACTOR_NUMBERS, gradient, name);
+        status = yoke_run_work(run, name, texts, num_texts);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- what is known */
+
+int fmm_is_measured(fmm_operation operation, int size)
+{
+    const int *sizes, count = fmm_measured_sizes(operation, &sizes);
+    return size >= sizes[0] && size <= sizes[count - 1];
+}
+
+fmm_orders fmm_orders_around(int order)
+{
+    int below = ORDERS - 1, above = 0;
+    while (orders[below] > order) below--;
+    while (orders[above] < order) above++;
+    return (fmm_orders)1 << below | (fmm_orders)1 << above;
+}
+
+/* Where an operation has its number k; its sizes are some of those of a longer list. */
+static int number_of(fmm_operation operation, int size)
+{
+    const int *sizes;
+    int k = 0;
+    (void)fmm_measured_sizes(operation, &sizes);
+    while (sizes[k] < size) k++;
+    return k;
+}
+
+static int knows_common(const fmm_machine *m)
+{
+    int known = 1;
+    for (int o = 0; o < FMM_TABLES; o++) {
+        const int *sizes, count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count; k++) known &= m->unit[o][k] > 0;
+    }
+    return known;
+}
+
+static int knows_order(const fmm_machine *m, int order)
+{
+    int known = 1;
+    for (int o = FMM_TABLES; o < FMM_OPERATIONS; o++)
+        if (fmm_is_measured(o, order)) known &= m->unit[o][number_of(o, order)] > 0;
+    return known;
+}
+
+fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted)
+{
+    fmm_orders missing = 0;
+    for (int k = 0; k < ORDERS; k++)
+        if (wanted >> k & 1 && !(knows_common(machine) && knows_order(machine, orders[k]))) missing |= (fmm_orders)1 << k;
+    return missing;
+}
+
+/* The seconds of a unit, where they are known. */
+static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_operation operation, int k, fmm_machine *m)
+{
+    char name[FMM_WORK_BYTES];
+    const int *sizes;
+    yoke_prediction known;
+    (void)fmm_measured_sizes(operation, &sizes);
+    const double units = (double)fmm_bench_units(operation, sizes[k]);
+    fmm_work_name(operation, sizes[k], gradient, m->measure, name);
+    yoke_status status = yoke_run_predict(run, name, device, units, NAN, 0, &known);
+    if (status == YOKE_ERROR_UNAVAILABLE) return YOKE_OK;
+    if (!status) m->unit[operation][k] = known.seconds / units;
+    if (!status) m->disturbed = fmax(m->disturbed, known.disturbed);
+    return status;
+}
+
+yoke_status fmm_machine_read(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
+{
+    yoke_status status = YOKE_OK;
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes, count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status; k++) status = read_unit(run, device, gradient, o, k, machine);
+    }
+    for (int part = 0; part < FMM_TIMED_PARTS; part++)
+        machine->factor[part] = machine->measure ? (fmm_factor){.value = 1} : fmm_factor_get(run, device, part, gradient);
+    if (machine->measure) machine->disturbed = 0; /* counts have no part of what other programs do */
+    if (!status) fmm_machine_find_costs(machine);
+    return status;
+}
+
+yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine)
+{
+    fmm_machine found = {.measure = measure};
+    yoke_status status = fmm_machine_tell_works(run, gradient, measure);
+    if (!status) status = fmm_machine_read(run, device, gradient, &found);
+    if (status) return status;
+    *machine = found;
+    if (fmm_machine_missing(&found, FMM_ALL_ORDERS) != FMM_ALL_ORDERS) return YOKE_OK;
+    return YOKE_ERROR_UNAVAILABLE; /* as the run said of what it does not know */
+}
+
+yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
+{
+    yoke_status status = fmm_machine_tell_works(run, gradient, FMM_MEASURE_SECONDS);
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = fmm_factor_put(run, part, gradient, machine->factor[part]);
+    return status;
+}

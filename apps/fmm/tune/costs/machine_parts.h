@@ -1,0 +1,21 @@
+/*
+ * machine_parts.h - what the files of machine.h share; private to them.
+ */
+#ifndef FMM_TUNE_COSTS_MACHINE_PARTS_H
+#define FMM_TUNE_COSTS_MACHINE_PARTS_H
+
+#include "tune/costs/machine.h"
+
+/* Tells the run what the times of a work depend on beside the machine; once. */
+yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure);
+
+/* Nonzero: an operation is measured at this order. */
+int fmm_is_measured(fmm_operation operation, int size);
+
+/* What the run and its store know, into machine->unit, and all that is found from it; what they do not know stays as it was.  Errors: those of yoke_run_predict. */
+yoke_status fmm_machine_read(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
+
+/* All costs from machine->unit. */
+void fmm_machine_find_costs(fmm_machine *machine);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * machine_table.c - costs at all sizes and orders, from those that were measured.
+ */
+#include <math.h>
+
+#include "expansion/waves.h"
+#include "tune/costs/machine_parts.h"
+
+enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS }; /* of fmm_measured_sizes */
+
+/* a and b of y = a x + b through two points with y > 0, neither is negative; NaN if a point is. */
+static void line(double x0, double y0, double x1, double y1, double *a, double *b)
+{
+    *a = *b = NAN;
+    if (isnan(y0) || isnan(y1)) return;
+    *a = fmin(fmax((y1 - y0) / (x1 - x0), 0), y1 / x1);
+    *b = fmax(y1 - *a * x1, 0);
+}
+
+/* All measured sizes of an operation, into seconds [sizes]; NaN: not measured. */
+static void get_measured(const fmm_machine *m, fmm_operation operation, double *seconds)
+{
+    const int *sizes;
+    const int count = fmm_measured_sizes(operation, &sizes);
+    for (int k = 0; k < count; k++) seconds[k] = m->unit[operation][k] > 0 ? m->unit[operation][k] : NAN;
+}
+
+/*
+ * A larger size takes no less time, so one that seems to take longer than the next was measured while other programs had the cores: it counts as the
+ * next.
+ */
+static void limit_by_next(int count, double *seconds)
+{
+    double next = INFINITY;
+    for (int k = count - 1; k >= 0; k--)
+        if (!isnan(seconds[k])) seconds[k] = next = fmin(seconds[k], next);
+}
+
+static void get_sizes(const fmm_machine *m, fmm_operation operation, double *seconds)
+{
+    const int *sizes;
+    get_measured(m, operation, seconds);
+    limit_by_next(fmm_measured_sizes(operation, &sizes), seconds);
+}
+
+static void find_trees(fmm_machine *m)
+{
+    double leaf[TREE_SIZES];
+    const int *sizes;
+    (void)fmm_measured_sizes(FMM_TREE, &sizes);
+    get_sizes(m, FMM_TREE, leaf);
+    line(sizes[0], leaf[0], sizes[1], leaf[1], &m->tree_particle, &m->tree_leaf);
+    get_sizes(m, FMM_ADAPTIVE, leaf);
+    line(fmm_bench_leaf_particles(FMM_LOW_CAPACITY), leaf[0], fmm_bench_leaf_particles(FMM_HIGH_CAPACITY), leaf[1], &m->adaptive_particle,
+         &m->adaptive_leaf);
+}
+
+/*
+ * source [NEAR_SIZES] of a full leaf with others around it, as measured, becomes that without what the leaf takes, *leaf.  A lone leaf is its own source,
+ * and full ones of the same size have many.
+ */
+static void split_near(const fmm_machine *m, const int *sizes, double source[NEAR_SIZES], double *leaf)
+{
+    double full[NEAR_SIZES];
+    const int *lone_sizes;
+    (void)fmm_measured_sizes(FMM_LONE, &lone_sizes);
+    const double lone = m->unit[FMM_LONE][0];
+    int same = 0;
+    while (sizes[same] < lone_sizes[0]) same++;
+    for (int k = 0; k < NEAR_SIZES; k++) full[k] = source[k] * fmm_bench_sources(sizes[k]);
+    limit_by_next(NEAR_SIZES, full);
+    const double own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
+    *leaf = fmin(fmax(lone - own * (full[same] - lone) / others, 0), full[0]);
+    for (int k = 0; k < NEAR_SIZES; k++) source[k] = (full[k] - *leaf) / fmm_bench_sources(sizes[k]);
+    limit_by_next(NEAR_SIZES, source);
+}
+
+/* Few pairs and many tell what a parent takes without any, and a pair. */
+static void find_lists(fmm_machine *m)
+{
+    double parent[2];
+    get_sizes(m, FMM_LIST, parent);
+    line(fmm_bench_list_pairs(FMM_FEW_CHILDREN), parent[0], fmm_bench_list_pairs(FMM_ALL_CHILDREN), parent[1], &m->list_pair, &m->list);
+}
+
+/* Of a source, straight between the sizes that were measured. */
+static void find_near(fmm_machine *m)
+{
+    double source[NEAR_SIZES];
+    const int *sizes;
+    (void)fmm_measured_sizes(FMM_NEAR, &sizes);
+    get_measured(m, FMM_NEAR, source);
+    for (int k = 0; k < NEAR_SIZES; k++)
+        if (sizes[k] == FMM_SMALL_LEAF) m->near_unit = source[k];
+    split_near(m, sizes, source, &m->near_leaf);
+    for (int n = 1, k = 0; n <= FMM_SMALL_LEAF; n++) {
+        while (sizes[k + 1] < n) k++;
+        const double part = (double)(n - sizes[k]) / (sizes[k + 1] - sizes[k]);
+        m->near[n] = source[k] + part * (source[k + 1] - source[k]);
+    }
+    m->large = source[NEAR_SIZES - 1] / sizes[NEAR_SIZES - 1];
+}
+
+double fmm_machine_pair(const fmm_machine *machine, double size)
+{
+    if (size >= FMM_SMALL_LEAF) return machine->large;
+    const int below = size > 1 ? (int)size : 1;
+    const double part = size > 1 ? size - below : 0;
+    return (machine->near[below] + part * (machine->near[below + 1] - machine->near[below])) / (below + part);
+}
+
+/* What is left of a near field with leaves of two levels, where all its pairs took as long as those of one. */
+static void find_uneven(fmm_machine *m)
+{
+    const fmm_bench_pairs of = fmm_bench_uneven();
+    const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
+    const double left = (m->unit[FMM_UNEVEN][0] - m->near_leaf) * of.leaves - pairs * pair;
+    m->uneven = fmax(1 + left / (2 * of.uneven * pair), 1);
+}
+
+/* ---------------------------------------------------------------------------------------------------- by order */
+
+static double between(double low, double high, double part)
+{
+    return low > 0 && high > 0 ? low * pow(high / low, part) : low + part * (high - low);
+}
+
+/* Between orders that were measured: straight in logarithms of order + 1 and cost. */
+static void interpolate(const double measured[ORDERS], double cost[FMM_MAX_ORDER + 1])
+{
+    const int *orders;
+    (void)fmm_measured_sizes(FMM_PAIR, &orders);
+    for (int p = 0, k = 0; p <= FMM_MAX_ORDER; p++) {
+        if (orders[k + 1] < p) k++;
+        const double low = orders[k] + 1, high = orders[k + 1] + 1;
+        cost[p] = p == orders[k]       ? measured[k]
+                  : p == orders[k + 1] ? measured[k + 1]
+                                       : between(measured[k], measured[k + 1], log((p + 1) / low) / log(high / low));
+    }
+}
+
+static void find_order_costs(const fmm_machine *m, fmm_operation operation, double cost[FMM_MAX_ORDER + 1])
+{
+    double measured[ORDERS];
+    get_sizes(m, operation, measured);
+    interpolate(measured, cost);
+}
+
+/* Of plane waves, which have no other sets; between those that were measured as costs by order. */
+static void find_wave_costs(const fmm_machine *m, fmm_operation operation, double cost[FMM_MAX_ORDER + 1])
+{
+    double measured[ORDERS] = {0};
+    const int *orders, *sets;
+    int first = 0;
+    (void)fmm_measured_sizes(FMM_PAIR, &orders);
+    (void)fmm_measured_sizes(operation, &sets);
+    while (orders[first] < sets[0]) first++;
+    get_sizes(m, operation, measured + first);
+    interpolate(measured, cost);
+    for (int p = 0; p <= FMM_MAX_ORDER; p++)
+        if (p < FMM_FIRST_WAVE_SET || p > FMM_LAST_WAVE_SET) cost[p] = 0;
+}
+
+/* A pair takes pair + batch / n in batches of n. */
+static void find_pairs(fmm_machine *m)
+{
+    double dense[ORDERS], sparse[ORDERS], pair[ORDERS], batch[ORDERS];
+    const int *orders;
+    (void)fmm_measured_sizes(FMM_PAIR, &orders);
+    get_measured(m, FMM_PAIR, dense);
+    get_sizes(m, FMM_SPARSE, sparse);
+    for (int k = 0; k < ORDERS; k++) m->pair_unit[orders[k]] = dense[k];
+    limit_by_next(ORDERS, dense);
+    for (int k = 0; k < ORDERS; k++) {
+        const double of_dense = 1 / fmm_bench_batch(FMM_PAIR, orders[k]), of_sparse = 1 / fmm_bench_batch(FMM_SPARSE, orders[k]);
+        line(of_dense, dense[k], of_sparse, sparse[k], &batch[k], &pair[k]);
+        pair[k] = dense[k] - batch[k] * of_dense;
+    }
+    interpolate(pair, m->pair);
+    interpolate(batch, m->batch);
+}
+
+static void find_leaves(fmm_machine *m)
+{
+    double few[ORDERS], many[ORDERS], leaf[ORDERS], particle[ORDERS];
+    get_sizes(m, FMM_LEAF_8, few);
+    get_sizes(m, FMM_LEAF_32, many);
+    for (int k = 0; k < ORDERS; k++) line(8, few[k], 32, many[k], &particle[k], &leaf[k]);
+    interpolate(particle, m->particle);
+    interpolate(leaf, m->leaf);
+}
+
+void fmm_machine_find_costs(fmm_machine *m)
+{
+    find_trees(m);
+    find_near(m);
+    find_uneven(m);
+    find_lists(m);
+    find_order_costs(m, FMM_TABLES, m->tables);
+    find_pairs(m);
+    find_wave_costs(m, FMM_WAVES, m->waves);
+    find_wave_costs(m, FMM_FAMILY, m->family);
+    find_order_costs(m, FMM_CELL, m->cell);
+    find_order_costs(m, FMM_VISIT, m->visit);
+    find_leaves(m);
+}

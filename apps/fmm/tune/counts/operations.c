@@ -1,0 +1,245 @@
+#include "tune/counts/operations.h"
+
+#include "tree/walk.h"
+
+enum { CHUNK = 64 };
+
+/* By level, and by the number K of the first capacities that they are for: what is added at K is for the capacities 0 ... K - 1. */
+typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
+
+typedef struct tally {
+    histogram cells, leaves, particles, far, w, w_particles;
+    int64_t near[FMM_MAX_CAPACITIES + 1], uneven[FMM_MAX_CAPACITIES + 1], sources[FMM_MAX_CAPACITIES + 1];
+} tally;
+
+typedef struct counter {
+    const fmm_tree *tree;
+    int num_capacities;
+    const int64_t *capacities;
+    int64_t direct;
+    const unsigned char *split[FMM_MAX_DEPTH + 1]; /* [cells] at how many capacities a cell is split, the first ones */
+    tally *sum;
+} counter;
+
+/* Adds for the capacities first ... last - 1. */
+static void add(int64_t *at, int first, int last, int64_t value)
+{
+    if (first >= last) return;
+    at[last] += value;
+    at[first] -= value;
+}
+
+static int splits(const counter *c, int level, int32_t cell) { return c->split[level][cell]; }
+
+/* It is there at so many. */
+static int exists(const counter *c, int level, int32_t cell)
+{
+    return level == 0 ? c->num_capacities : splits(c, level - 1, c->tree->level[level].parent[cell]);
+}
+
+/* Leaves that are near each other. */
+static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
+{
+    add(sum->near, first, last, a * b);
+    add(sum->sources, first, last, a + b);
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+static int largest(int a, int b) { return a > b ? a : b; }
+
+/* A leaf and what is below a cell that touches it, for the capacities first ... last - 1. */
+typedef struct one_side {
+    const counter *counter;
+    uint32_t leaf[3]; /* its coordinates */
+    int level;
+    int64_t particles;
+} one_side;
+
+static void descend(const one_side *side, int level, int32_t cell, const uint32_t at[3], int first, int last)
+{
+    const counter *c = side->counter;
+    tally *sum = c->sum;
+    const fmm_level *cells = &c->tree->level[level];
+    int64_t particles = fmm_particles_in(c->tree, level, cell);
+    if (!fmm_touches(at, side->leaf, level - side->level)) {
+        if (particles <= c->direct) {
+            add_near(sum, first, last, side->particles, particles);
+            add(sum->uneven, first, last, side->particles * particles);
+            return;
+        }
+        add(sum->w[level], first, last, 1);
+        add(sum->w_particles[level], first, last, side->particles);
+        return;
+    }
+    int split = splits(c, level, cell);
+    add(sum->uneven, largest(first, split), last, side->particles * particles);
+    add_near(sum, largest(first, split), last, side->particles, particles);
+    last = least(last, split);
+    if (first >= last) return;
+    for (int32_t k = cells->child[cell]; k < cells->child[cell + 1]; k++) {
+        unsigned octant = (unsigned)fmm_octant(&c->tree->level[level + 1], k);
+        const uint32_t below[3] = {2 * at[0] + (octant & 1), 2 * at[1] + (octant >> 1 & 1), 2 * at[2] + (octant >> 2)};
+        descend(side, level + 1, k, below, first, last);
+    }
+}
+
+/* Pairs of children that do not touch. */
+static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
+{
+    const fmm_level *cells = &walk->tree->level[level];
+    unsigned sources = cells->octants[walk->near[level][n]];
+    int64_t pairs = 0;
+    for (int t = 0; t < 8; t++)
+        if (cells->octants[a] >> t & 1) pairs += fmm_count_octants(sources & walk->separated[t][n]);
+    return pairs;
+}
+
+/* Where `leaf` is a leaf and `split` is split. */
+static void count_one_side(const counter *c, int level, int32_t leaf, int32_t split, int first, int last)
+{
+    if (first >= last) return;
+    one_side side = {.counter = c, .level = level, .particles = fmm_particles_in(c->tree, level, leaf)};
+    uint32_t at[3];
+    fmm_key_coordinates(c->tree->level[level].key[leaf], side.leaf);
+    fmm_key_coordinates(c->tree->level[level].key[split], at);
+    descend(&side, level, split, at, first, last);
+}
+
+/* The cell where the walk is, split at the first `split` capacities, and its neighbour n, another one. */
+static void count_pair(const counter *c, const fmm_walk *walk, int level, int n, int there, int split)
+{
+    int32_t cell = walk->cell[level], near = walk->near[level][n];
+    int both = least(there, exists(c, level, near)), near_split = splits(c, level, near);
+    int split_both = least(least(split, near_split), both);
+    if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
+    add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
+    count_one_side(c, level, cell, near, split, least(near_split, both));
+    count_one_side(c, level, near, cell, near_split, least(split, both));
+}
+
+static void count_cell(const counter *c, const fmm_walk *walk, int level)
+{
+    tally *sum = c->sum;
+    int32_t cell = walk->cell[level];
+    int there = exists(c, level, cell), split = splits(c, level, cell);
+    int64_t particles = fmm_particles_in(c->tree, level, cell);
+    if (there == 0) return;
+    add(sum->cells[level], 0, there, 1);
+    add(sum->leaves[level], split, there, 1);
+    add(sum->particles[level], split, there, particles);
+    add(sum->near, split, there, particles * (particles - 1) / 2);
+    add(sum->sources, split, there, particles);
+    for (int n = 0; n < FMM_NEIGHBOURS; n++)
+        if (walk->near[level][n] > cell) count_pair(c, walk, level, n, there, split);
+}
+
+static void add_tally(tally *sum, const tally *part)
+{
+    int64_t *to = (int64_t *)sum;
+    const int64_t *from = (const int64_t *)part;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
+}
+
+static void count_cells(const counter *c)
+{
+#pragma omp parallel
+    {
+        tally sum = {0};
+        counter own = *c;
+        fmm_walk walk;
+        own.sum = &sum;
+        fmm_walk_start(&walk, c->tree);
+        for (int l = 0; l <= c->tree->depth; l++) {
+#pragma omp for schedule(dynamic, CHUNK) nowait
+            for (int64_t cell = 0; cell < c->tree->level[l].count; cell++) {
+                fmm_walk_to(&walk, l, (int32_t)cell);
+                count_cell(&own, &walk, l);
+            }
+        }
+#pragma omp critical(fmm_count_operations)
+        add_tally(c->sum, &sum);
+    }
+}
+
+static unsigned char count_splits(const counter *c, int level, int32_t cell)
+{
+    if (fmm_is_leaf(c->tree, level, cell)) return 0;
+    const int64_t particles = fmm_particles_in(c->tree, level, cell);
+    int k = 0;
+    while (k < c->num_capacities && c->capacities[k] < particles) k++;
+    return (unsigned char)k;
+}
+
+/* c->split in `splits`, which has a byte for each cell of all levels. */
+static void fill_splits(counter *c, unsigned char *splits)
+{
+    for (int l = 0; l <= c->tree->depth; splits += c->tree->level[l++].count) {
+        unsigned char *level = splits;
+        c->split[l] = level;
+#pragma omp parallel for schedule(static)
+        for (int64_t cell = 0; cell < c->tree->level[l].count; cell++) level[cell] = count_splits(c, l, (int32_t)cell);
+    }
+}
+
+static int64_t at_capacity(const int64_t *at, int capacity)
+{
+    int64_t sum = 0;
+    for (int k = capacity + 1; k <= FMM_MAX_CAPACITIES; k++) sum += at[k];
+    return sum;
+}
+
+static void sum_capacity(const tally *sum, int k, fmm_operations *operations)
+{
+    *operations =
+        (fmm_operations){.near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .sources = at_capacity(sum->sources, k)};
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
+        operations->level[l] = (fmm_level_operations){
+            .cells = at_capacity(sum->cells[l], k),
+            .leaves = at_capacity(sum->leaves[l], k),
+            .particles = at_capacity(sum->particles[l], k),
+            .far = at_capacity(sum->far[l], k),
+            .w = at_capacity(sum->w[l], k),
+            .w_particles = at_capacity(sum->w_particles[l], k),
+        };
+        operations->leaves += operations->level[l].leaves;
+        if (operations->level[l].cells > 0) operations->depth = l;
+    }
+}
+
+/* The most particles of a leaf above the deepest level. */
+static int64_t largest_leaf(const fmm_tree *tree)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < tree->leaves.count; i++)
+        if (tree->leaves.level[i] < tree->depth && tree->leaves.particle[i + 1] - tree->leaves.particle[i] > most)
+            most = tree->leaves.particle[i + 1] - tree->leaves.particle[i];
+    return most;
+}
+
+yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_capacities, const int64_t *capacities,
+                                 fmm_operations *operations)
+{
+    tally sum = {0};
+    if (num_capacities < 1 || num_capacities > FMM_MAX_CAPACITIES)
+        return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT, "%d capacities; 1 to %d can be counted at once", num_capacities,
+                         FMM_MAX_CAPACITIES);
+    for (int k = 0; k < num_capacities; k++)
+        if (capacities[k] < 1 || (k > 0 && capacities[k] <= capacities[k - 1]))
+            return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT, "capacity %d is %lld; they must be positive and ascend", k + 1,
+                             (long long)capacities[k]);
+    if (largest_leaf(tree) > capacities[0])
+        return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT,
+                         "leaves of at most %lld particles in a tree with a leaf of %lld; make a finer tree", (long long)capacities[0],
+                         (long long)largest_leaf(tree));
+    counter c = {.tree = tree, .num_capacities = num_capacities, .capacities = capacities, .direct = direct, .sum = &sum};
+    int64_t cells = 0;
+    unsigned char *splits = NULL;
+    for (int l = 0; l <= tree->depth; l++) cells += tree->level[l].count;
+    yoke_status status = yoke_allocate_untouched(tree->context, cells, sizeof *splits, &splits);
+    if (status) return status;
+    fill_splits(&c, splits);
+    if (tree->count > 0) count_cells(&c);
+    yoke_release(tree->context, splits);
+    for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, k, &operations[k]);
+    return YOKE_OK;
+}

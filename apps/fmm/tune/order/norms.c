@@ -1,0 +1,91 @@
+#include "tune/order/norms.h"
+
+#include <math.h>
+
+#include "near/direct_block.h"
+#include "tune/order/draw.h"
+
+enum {
+    SOURCES = 8192, /* that stand for all, for sums of absolute values */
+    LEAST = 64,
+    MOST = 1024,     /* samples at first */
+    PAIRS = 1 << 23, /* that the samples shall have with all particles, where that is more than LEAST samples */
+    SEED = 2         /* of the samples */
+};
+#define GOOD 0.12 /* standard error, as a part of the mean, with which no more samples are taken */
+
+/* The root of the mean of squares with weights, and its standard error. */
+static double root_mean(int64_t count, const double *weights, const double *squares, double *error)
+{
+    double mean = 0, scatter = 0, weight = 0;
+    for (int64_t k = 0; k < count; k++) mean += weights[k] * squares[k], weight += weights[k];
+    mean = weight > 0 ? mean / weight : 0;
+    for (int64_t k = 0; k < count; k++) scatter += pow(weights[k] * (squares[k] - mean), 2);
+    double root = sqrt(mean), deviation = count > 1 ? sqrt(scatter * (double)count / (double)(count - 1)) / weight : 0;
+    *error = root > 0 ? deviation / (2 * root) : 0;
+    return root;
+}
+
+/* The root mean square of sum |q| / r, by some of the sources that stand for all, at some of the samples. */
+static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *sums, double *absolute)
+{
+    fmm_particles *some = NULL, *at = NULL;
+    fmm_block block;
+    const int64_t count = p->count < SOURCES ? p->count : SOURCES, places = sums->count < LEAST ? sums->count : LEAST;
+    double weights[LEAST], error;
+    yoke_status status = fmm_particles_create(p->context, count, &some);
+    if (!status) status = fmm_particles_create(p->context, places, &at);
+    for (int64_t k = 0; k < count && !status; k++) {
+        int64_t i = count == p->count ? k : (int64_t)(fmm_sample_place(k, count) * (double)p->count);
+        some->x[k] = p->x[i], some->y[k] = p->y[i], some->z[k] = p->z[i];
+        some->charge[k] = fabs(p->charge[i]) * ((double)p->count / (double)count);
+    }
+    for (int64_t k = 0; k < places && !status; k++) {
+        int64_t i = sums->count * k / places;
+        at->x[k] = sums->at->x[i], at->y[k] = sums->at->y[i], at->z[k] = sums->at->z[i], weights[k] = sums->weight[i];
+    }
+    if (!status) {
+        some->softening = p->softening;
+        fmm_direct_block(some, at, 0, places, 0, &block);
+        for (int64_t k = 0; k < places; k++) block.potential[k] *= block.potential[k];
+        *absolute = root_mean(places, weights, block.potential, &error);
+    }
+    fmm_particles_destroy(some);
+    fmm_particles_destroy(at);
+    return status;
+}
+
+yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference *sums, fmm_norms *norms)
+{
+    fmm_norms found = {.force = NAN, .force_error = NAN};
+    yoke_status status = absolute_mean(particles, sums, &found.absolute);
+    if (status) return status;
+    found.potential = root_mean(sums->count, sums->weight, sums->square, &found.potential_error);
+    found.energy = fmm_reference_energy(sums, sums->product);
+    for (int64_t i = 0; i < particles->count; i++) found.charge += particles->charge[i] * particles->charge[i];
+    found.charge = particles->count > 0 ? sqrt(found.charge / (double)particles->count) : 0;
+    if (sums->force_square) found.force = root_mean(sums->count, sums->weight, sums->force_square, &found.force_error);
+    *norms = found;
+    return YOKE_OK;
+}
+
+static yoke_status sample_some(const fmm_particles *particles, int64_t samples, fmm_norms *norms)
+{
+    fmm_reference *sums = NULL;
+    yoke_status status = fmm_reference_draw(particles, 1, samples, SEED, &sums);
+    if (!status) status = fmm_norms_known(particles, sums, norms);
+    fmm_reference_destroy(sums);
+    return status;
+}
+
+yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms)
+{
+    fmm_norms found = {0};
+    int64_t samples = PAIRS / (particles->count + 1);
+    samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
+    yoke_status status = sample_some(particles, samples, &found);
+    if (!status && found.potential_error > GOOD * found.potential && samples < particles->count)
+        status = sample_some(particles, 4 * samples, &found);
+    if (!status) *norms = found;
+    return status;
+}
