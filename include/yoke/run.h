@@ -295,6 +295,7 @@ typedef struct yoke_run_calibration {
      * counts, and not their mean.
      */
     int shortest;
+    int but_resting; /* nonzero: a device that rests beside hosts on the same cores (yoke_run_rests) with max_units of this work is not measured */
 } yoke_run_calibration;
 
 /* A power with the half width of its 95 % interval.  NaN: not known. */

@@ -219,7 +219,37 @@ static void what_rests_is_told(void **state)
     close_bench(&b);
 }
 
+static yoke_status count_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    ((int *)user)[device] += (int)calls;
+    *seconds = cpu_s * (double)units;
+    return YOKE_OK;
+}
+
+/* A calibration in passing leaves a device alone that rests; one that was asked for does not. */
+static void a_device_that_rests_is_calibrated_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    for (int but_resting = 0; but_resting < 2; but_resting++) {
+        static bench b;
+        int trials[2] = {0, 0};
+        const yoke_run_calibration of = {.work = "work",
+                                         .min_units = 1,
+                                         .max_units = 1000,
+                                         .brief = 1,
+                                         .sizes = 2,
+                                         .trial = count_trial,
+                                         .user = trials,
+                                         .but_resting = but_resting};
+        open_bench(&b, 4, "", NULL);
+        ok(&b, yoke_run_calibrate(b.w.run, &of, NULL));
+        assert_true(trials[0] > 0 && (trials[1] == 0) == but_resting);
+        close_bench(&b);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_device_that_rests_is_calibrated_where_that_is_asked_for),
     cmocka_unit_test(what_was_never_measured_rests_in_short_loops),
     cmocka_unit_test(a_long_loop_tries_it_and_leaves_the_rest_to_the_faster_one),
     cmocka_unit_test(many_loops_count_as_one_long_one),

@@ -78,17 +78,22 @@ static void find_work(fmm_shared *s)
     if (!fmm_has_far(m)) s->work.far_units = 0;
 }
 
+/* Where it cannot be opened it fails. */
+static yoke_status open_device(fmm_shared *s, int i)
+{
+    yoke_status status = fmm_shared_device_open(s, i);
+    if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it has no such kernel */
+    return fmm_shared_note(s, i, status);
+}
+
+/* All but those on the cores of hosts: they mostly rest, and are opened when they are needed. */
 static yoke_status open_devices(fmm_shared *s)
 {
     bool any;
     yoke_status status = fmm_shared_get_devices(s);
     s->host = status ? -1 : fmm_shared_host(s->list, s->count);
-    for (int i = 0; i < s->count && !status; i++) {
-        if (!s->list[i].active) continue;
-        status = fmm_shared_device_open(s, i);
-        if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it has no such kernel */
-        status = fmm_shared_note(s, i, status);
-    }
+    for (int i = 0; i < s->count && !status; i++)
+        if (s->list[i].active && !s->list[i].shares_cores) status = open_device(s, i);
     return status ? status : take_out(s, &any);
 }
 
@@ -178,7 +183,8 @@ static yoke_status start(fmm_shared *s)
 {
     yoke_status status = YOKE_OK;
     for (int i = 0; i < s->count && !status; i++)
-        if (i != s->host && s->device[i].last > s->device[i].first) status = fmm_shared_note(s, i, start_device(s, i));
+        if (i != s->host && s->device[i].last > s->device[i].first && !s->device[i].failed)
+            status = fmm_shared_note(s, i, start_device(s, i));
     if (status) return status;
     if (s->host >= 0) return fmm_shared_note(s, s->host, fmm_shared_host_start(s));
     if (s->far) fmm_shared_add_far(s);
@@ -234,6 +240,7 @@ static yoke_status plan(fmm_shared *s)
         d->frequency_hz = assignment->frequency_hz[i];
         d->done = false;
         d->near_s = d->places_s = d->results_s = d->far_s = NAN;
+        if (d->last > d->first) status = open_device(s, i);
     }
     if (status) return status;
     s->taken = (int)assignment->round;

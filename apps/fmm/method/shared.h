@@ -57,6 +57,8 @@ typedef struct fmm_shared_rounds {
     yoke_round rounds[FMM_FEW_ACCELERATORS + 2];
 } fmm_shared_rounds;
 
+/* Nonzero: device i rests in a round of so many units of this work, as hosts work on its cores (yoke_run_rests).  Nothing is measured for one, and it is not opened. */
+int fmm_shared_rests(yoke_run *run, const yoke_run_device *devices, int i, const char *work, double units);
 /* The device that does the far field: the first active host; -1: there is none. */
 int fmm_shared_host(const yoke_run_device *devices, int64_t count);
 

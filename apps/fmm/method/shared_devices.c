@@ -93,6 +93,7 @@ yoke_status fmm_shared_device_open(fmm_shared *s, int i)
     const fmm_near_arrays *a = &s->arrays;
     const fmm_method *m = s->m;
     const int64_t leaves = m->tree->leaves.count, particles = m->tree->count;
+    if (d->device) return YOKE_OK;
     d->device = s->list[i].device;
     yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
     for (int k = 0; k < 4 && !status; k++) status = yoke_event_create(d->device, &d->marks[k]);
@@ -182,7 +183,7 @@ yoke_status fmm_shared_device_finish(fmm_shared *s, int i)
 {
     fmm_shared_device *d = &s->device[i];
     const bool host = i == s->host, near = d->last > d->first;
-    yoke_status status = yoke_queue_finish(d->queue);
+    yoke_status status = d->queue ? yoke_queue_finish(d->queue) : YOKE_OK; /* none: it could not be opened */
     if (status || d->failed) return status;
     if (near) status = yoke_event_elapsed_s(d->marks[1], d->marks[2], &d->near_s);
     if (!status && !host && near && d->has_places) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], &d->places_s);

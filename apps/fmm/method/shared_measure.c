@@ -41,7 +41,7 @@ static yoke_status try_near(void *user, int64_t device, int64_t units, int64_t c
     fmm_shared_device *d = &s->device[i];
     double sum_s = 0;
     int64_t there = units;
-    yoke_status status = YOKE_OK;
+    yoke_status status = fmm_shared_device_open(s, i);
     s->far = false;
     d->first = 0;
     for (int64_t k = 0; k < calls && !status; k++, sum_s += d->near_s) {
@@ -81,7 +81,7 @@ static yoke_status try_copies(fmm_shared *s, int i, copy *start, int from, int64
 {
     fmm_shared_device *d = &s->device[i];
     double sum_s = 0, one_s = NAN;
-    yoke_status status = YOKE_OK;
+    yoke_status status = fmm_shared_device_open(s, i);
     for (int64_t k = 0; k < calls && !status; k++, sum_s += one_s) {
         status = start(s, i, units);
         if (!status) status = yoke_queue_finish(d->queue);
@@ -122,7 +122,7 @@ yoke_status fmm_shared_measure(fmm_shared *s, const double *charge, const fmm_fi
 {
     char near[FMM_SHARED_NAME], far[FMM_SHARED_NAME];
     const int gradient = s->m->sum->gx != NULL, simulated = s->count > 0 && is_simulated(s, 0);
-    yoke_run_calibration of = {.brief = 1, .budget_s = budget_s, .sizes = simulated ? SIMULATED_SIZES : SIZES, .user = s};
+    yoke_run_calibration of = {.brief = 1, .budget_s = budget_s, .sizes = simulated ? SIMULATED_SIZES : SIZES, .but_resting = 1, .user = s};
     fmm_shared_near_name(s->work.leaf, gradient, near);
     fmm_shared_far_name(s->work.order, gradient, far);
     yoke_status status = fmm_shared_begin(s, charge, field);
@@ -155,6 +155,7 @@ static int is_unknown(const fmm_shared *s, const char *work, double units, yoke_
     for (int i = 0; i < s->count; i++) {
         const yoke_run_device *d = &s->list[i];
         if (!d->active || (use == YOKE_RUN_HOSTS && i != s->host) || (use == YOKE_RUN_ACCELERATORS && !d->accelerator)) continue;
+        if (fmm_shared_rests(s->run, s->list, i, work, units)) continue;
         unknown |= yoke_run_predict(s->run, work, i, fmax(units, 1), NAN, 0, &call) != YOKE_OK;
     }
     return unknown;

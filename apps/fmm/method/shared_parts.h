@@ -70,7 +70,7 @@ void fmm_near_arrays_pack(const fmm_method *m, fmm_near_arrays *arrays);
 /* Adds what kernels wrote for some leaves to the method's sums. */
 void fmm_near_arrays_add(fmm_method *m, const fmm_near_arrays *arrays, int64_t first, int64_t last);
 
-/* Queue, events, and on all but the host program, buffers and lists.  Errors: those of the device. */
+/* Queue, events, and on all but the host program, buffers and lists, if they are not there.  Errors: those of the device. */
 yoke_status fmm_shared_device_open(fmm_shared *s, int i);
 void fmm_shared_device_close(fmm_shared *s, int i);
 /* Starts the copy of the first `count` particles' places.  Errors: those of the device. */

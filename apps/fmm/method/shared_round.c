@@ -87,6 +87,13 @@ int fmm_shared_host(const yoke_run_device *devices, int64_t count)
     return -1;
 }
 
+int fmm_shared_rests(yoke_run *run, const yoke_run_device *devices, int i, const char *work, double units)
+{
+    yoke_run_rest rests[YOKE_BALANCER_MAX_DEVICES];
+    if (!devices[i].shares_cores) return 0;
+    return yoke_run_rests(run, work, llround(fmin(fmax(units, 1), 1e15)), rests) == YOKE_OK && rests[i].why[0];
+}
+
 static int accelerators_of(const yoke_run_device *devices, int64_t count, int *list)
 {
     int found = 0;

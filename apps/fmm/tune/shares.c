@@ -91,6 +91,7 @@ static int is_unknown(const choosing *c, const char *work, yoke_run_use use)
     for (int i = 0; i < c->num_devices; i++) {
         const yoke_run_device *d = &c->devices[i];
         if (!d->active || use == (d->accelerator ? YOKE_RUN_HOSTS : YOKE_RUN_ACCELERATORS)) continue;
+        if (fmm_shared_rests(c->options->run, c->devices, i, work, 1)) continue;
         if (yoke_run_predict(c->options->run, work, i, 1, NAN, 0, &call) != YOKE_OK) return 1;
     }
     return 0;

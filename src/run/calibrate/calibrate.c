@@ -208,6 +208,7 @@ static yoke_status measure_device(calibrating *c)
 static int is_wanted(const calibrating *c, int device)
 {
     const int accelerator = c->run->devices[device].accelerator;
+    if (c->resting >> device & 1 && c->run->devices[device].shares_cores) return 0;
     return run_is_active(c->run, device) && c->of->use != (accelerator ? YOKE_RUN_HOSTS : YOKE_RUN_ACCELERATORS);
 }
 
@@ -362,6 +363,10 @@ yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibr
     if (status == YOKE_OK) status = run_work_find(run, calibration->work, &c.work);
     if (status == YOKE_OK) status = make_results(run);
     if (status == YOKE_OK && calibration->brief) status = run_work_open(run, c.work);
+    if (status == YOKE_OK && calibration->but_resting) {
+        yoke_run_rest rests[RUN_MAX_DEVICES];
+        status = run_rest(run, calibration->work, calibration->max_units, ~UINT64_C(0), &c.resting, rests);
+    }
     if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* else what the store has of it is measured again */
     if (status == YOKE_OK) status = measure_devices(&c);
     if (status == YOKE_OK) status = measure_together(&c);

@@ -29,6 +29,7 @@ typedef struct calibrating {
     yoke_run *run;
     const yoke_run_calibration *of;
     int work, device, level;
+    uint64_t resting;           /* bit i: device i rests beside others on the same cores, and the calibration leaves it out */
     int64_t max_units;          /* of the device */
     double budget_s;            /* of one size */
     int64_t units;              /* of the calls that are measured now */

@@ -2,8 +2,10 @@
 import json
 import os
 import pathlib
+import subprocess
+import sys
 
-from command import MACHINES, record, rows, run, sums
+from command import MACHINES, PROGRAM, SKIP, record, rows, run, sums
 
 
 def write_machine(path, **gpu):
@@ -53,6 +55,22 @@ def test_tree_share_and_frequencies_are_chosen_together_and_told():
     assert None not in [part["frequency_hz"] for part in thrifty["near_field"]] and thrifty["shared"]["measured_s"] > fast["shared"]["measured_s"]
     # A third of the accelerator's time are copies, which draw less than sums there; plans know one power.
     assert 0 < thrifty["shared"]["predicted_j"] / thrifty["shared"]["measured_j"] - 1 < 0.3
+
+
+def test_nothing_is_measured_for_a_device_on_the_cores_of_the_host():
+    words = ("--generate", "grid", "--particles", 20000, "--order", 4, "--check", 0, "--devices", "openmp,opencl:0.0", "--store", "store.json")
+    done = subprocess.run([PROGRAM, "fmm", *map(str, words), "--json", "run.json"], capture_output=True, text=True, timeout=500, check=False)
+    if done.returncode == 3:
+        sys.exit(SKIP)  # there is no OpenCL
+    assert done.returncode == 0, done.stderr
+    got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+    if [device["class"] for device in got["machine"]["devices"] if device["name"] == "opencl:0.0"] != ["cpu"]:
+        sys.exit(SKIP)
+    assert got["near_field"][1]["device"] == "opencl:0.0" and got["near_field"][1]["pairs"] == 0, got["near_field"]
+    store = pathlib.Path("store.json").read_text(encoding="utf-8")
+    assert "openmp" in store and "opencl:0.0" not in store
+    shared = record(*words, "--share", 0.5, method=())  # which has both work
+    assert shared["near_field"][1]["pairs"] > 0
 
 
 def test_simulated_devices_without_a_host_are_refused():
