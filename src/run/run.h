@@ -248,7 +248,6 @@ struct yoke_run {
     yoke_region *region;
     double begin_s;
     yoke_energy *energies; /* [num_meters] */
-    int has_measured;
     yoke_cost measured;
     yoke_energy_kind energy_kind;
     char energy_why[RUN_WHY_BYTES];
@@ -339,7 +338,6 @@ double run_dynamic_w(const yoke_run *run, int device, int level, double *uncerta
 double run_idle_uncertainty(const yoke_run *run, int device, int level);
 /* Nonzero: the level has been measured itself, or cannot be. */
 int run_power_is_measured(const yoke_run *run, int device, int level);
-int run_powers_known(const yoke_run *run);
 
 /* Where a device's powers come from, by the region that ended last. */
 yoke_energy_kind run_power_kind(const yoke_run *run, int device);
@@ -349,8 +347,6 @@ double run_own_j(const yoke_run *run, int device, double *uncertainty);
 double run_all_own_j(const yoke_run *run, uint64_t without, double *uncertainty);
 /* Before devices are opened: power of all meters at rest.  Errors: those of meters. */
 yoke_status run_powers_before(yoke_run *run);
-/* Nothing is done for so many seconds, of the virtual clock where there is one. */
-yoke_status run_wait(yoke_run *run, double seconds);
 double run_longest_period_s(const yoke_run *run);
 
 /* -------------------------------------------------------------------------------------------------- others.c */

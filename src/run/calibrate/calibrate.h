@@ -49,8 +49,6 @@ yoke_status run_calibrate_try(calibrating *c, int64_t units, int64_t calls, doub
 yoke_status run_calibrate_try_quietly(calibrating *c, int64_t units, int64_t calls, double *seconds);
 /* Repeats a size at the present level until its time is known, and learns it.  longer: so many times as long as usual. */
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample);
-/* The same, kept among the device's samples. */
-yoke_status calibrate_add(calibrating *c, int64_t units);
 void run_calibrate_keep(calibrating *c, const yoke_sample *sample);
 
 yoke_status run_calibrate_sizes(calibrating *c);

@@ -101,7 +101,8 @@ double run_longest_period_s(const yoke_run *run)
 
 double run_power_s(const yoke_run *run) { return fmin(fmax(least_rest_s, periods_of_a_rest * run_longest_period_s(run)), most_rest_s); }
 
-yoke_status run_wait(yoke_run *run, double seconds)
+/* Nothing is done for so many seconds, of the virtual clock where there is one. */
+static yoke_status do_nothing(yoke_run *run, double seconds)
 {
     if (sim_machine_of(run->context) != NULL) return yoke_machine_sleep(run->context, seconds);
     struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
@@ -120,9 +121,9 @@ static yoke_run_watts all_of(const yoke_energy *total, double seconds)
 /* What is shown first is of the time before. */
 static yoke_status rest(yoke_run *run, yoke_region **region)
 {
-    yoke_status status = run_longest_period_s(run) > 0 ? run_wait(run, 2 * run_longest_period_s(run)) : YOKE_OK;
+    yoke_status status = run_longest_period_s(run) > 0 ? do_nothing(run, 2 * run_longest_period_s(run)) : YOKE_OK;
     if (status == YOKE_OK) status = yoke_region_begin(run->meter, region);
-    return status == YOKE_OK ? run_wait(run, run_power_s(run)) : status;
+    return status == YOKE_OK ? do_nothing(run, run_power_s(run)) : status;
 }
 
 yoke_status run_powers_before(yoke_run *run)
@@ -286,7 +287,7 @@ int run_power_is_measured(const yoke_run *run, int device, int level)
            run->devices[device].meters == 0;
 }
 
-int run_powers_known(const yoke_run *run)
+static int powers_are_known(const yoke_run *run)
 {
     for (int i = 0; i < run->num_devices; i++)
         if (run_is_active(run, i) &&
@@ -297,7 +298,7 @@ int run_powers_known(const yoke_run *run)
 
 const char *run_powers_text(const yoke_run *run)
 {
-    if (!run_powers_known(run)) return "";
+    if (!powers_are_known(run)) return "";
     if (run->declared) return "declared";
     return !run->powers_measured ? "stored" : run->simulated ? "simulated" : "measured";
 }

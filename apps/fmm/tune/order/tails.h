@@ -11,7 +11,6 @@
 #include "tune/order/draw.h"
 
 enum {
-    FMM_MAX_TAILS = 16,  /* orders at once */
     FMM_HIGH_ORDER = 10, /* from which on charges in the corners of cells have most of the error */
     FMM_WAVE_DRAWS = 8   /* cells at which errors of plane waves are measured, or one on each of more levels */
 };
