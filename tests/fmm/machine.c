@@ -212,8 +212,9 @@ static void costs_measured_on_a_busy_machine_heal_within_some_runs(void **state)
     assert_near(after_runs(3, FMM_ALIKE_RUNS - 1, 0), 3, 1e-12);
     assert_near(after_runs(3, FMM_ALIKE_RUNS, 0), 1, 1e-12);
     assert_near(after_runs(0.8, FMM_ALIKE_RUNS - 1, 0), 0.8, 1e-12);
-    assert_near(after_runs(0.8, FMM_ALIKE_RUNS, 0), 0.88, 1e-12);
-    assert_near(after_runs(0.8, 3 * FMM_ALIKE_RUNS, 0), 1, 1e-12);
+    assert_near(after_runs(0.8, FMM_ALIKE_RUNS, 0), 1, 1e-12);
+    assert_near(after_runs(0.5, FMM_ALIKE_RUNS, 0), 0.75, 1e-12);
+    assert_near(after_runs(0.5, 2 * FMM_ALIKE_RUNS, 0), 1, 1e-12);
     assert_near(after_runs(3, 12, 1), 1, 1e-12);
 }
 

@@ -6,7 +6,7 @@ static double limit(double value) { return fmin(fmax(value, 1 / FMM_MOST_FACTOR)
 
 fmm_factor fmm_factor_learn(fmm_factor known, double ratio, int disturbed)
 {
-    static const double most_up = 1.1;
+    static const double most_up = 1.5;
     if (!(ratio > 0) || !isfinite(ratio)) return known;
     fmm_factor now = known;
     const int side = (ratio > known.value) - (ratio < known.value);
