@@ -9,6 +9,7 @@ enum {
     FIRST_BITS = 3 * DIGIT_BITS, /* of longer keys, as many of the highest bits are sorted first: few keys are equal then */
     LEAST_CHUNK = 4096,
     MAX_CHUNKS = 1024,
+    CHUNK = 1024,       /* about so many keys a thread takes at a time, to sort those that are equal in their first bits */
     MOST_INSERTED = 48, /* keys that are equal in their first bits, sorted by insertion; ... */
     MOST_LOCAL = 8192   /* ... and by one thread */
 };
@@ -153,29 +154,41 @@ static int64_t end_of_equal(const uint64_t *keys, int64_t first, int64_t count, 
     return end;
 }
 
-/*
- * Sorts keys [count] that ascend without their lowest bits: those that are then equal to others, by one thread where they are few.  The others are listed: the
- * first of each, many [count / MOST_LOCAL].  Returns the number of these.
- */
-static int64_t sort_few_equal(int64_t count, int low, uint64_t *keys, int32_t *order, int64_t *many)
+/* Begins of chunks, where other keys begin: [count / CHUNK + 2].  Returns the number of chunks.  So each thread reads and moves its own keys only. */
+static int64_t cut(int64_t count, int low, const uint64_t *keys, int64_t *begin)
 {
-    enum { CHUNK = 1024 };
-    int64_t listed = 0;
-#pragma omp parallel for schedule(dynamic, CHUNK)
-    for (int64_t i = 0; i < count; i++) {
-        if (i + 1 == count || keys[i] >> low != keys[i + 1] >> low || (i > 0 && keys[i] >> low == keys[i - 1] >> low)) continue;
-        const int64_t equal = end_of_equal(keys, i, count, low) - i;
-        if (equal <= MOST_INSERTED) {
-            insert(equal, keys + i, order + i);
-        } else if (equal <= MOST_LOCAL) {
-            sort_some(equal, keys + i, order + i);
-        } else {
-            int64_t at;
-#pragma omp atomic capture
-            at = listed++;
-            many[at] = i;
-        }
+    const int64_t chunks = count / CHUNK + 1;
+    begin[0] = 0;
+    for (int64_t c = 1; c < chunks; c++) {
+        const int64_t first = c * CHUNK;
+        begin[c] = begin[c - 1] > first ? begin[c - 1] : first < count ? end_of_equal(keys, first - 1, count, low) : count;
     }
+    begin[chunks] = count;
+    return chunks;
+}
+
+/*
+ * Sorts keys that ascend without their lowest bits: those that are then equal to others, by one thread where they are few.  The others are listed: the first of
+ * each, many [count / MOST_LOCAL].  Returns the number of these.
+ */
+static int64_t sort_few_equal(int64_t chunks, const int64_t *begin, int low, uint64_t *keys, int32_t *order, int64_t *many)
+{
+    int64_t listed = 0;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t i = begin[c], equal; i < begin[c + 1]; i += equal) {
+            equal = end_of_equal(keys, i, begin[c + 1], low) - i;
+            if (equal <= MOST_INSERTED) {
+                insert(equal, keys + i, order + i);
+            } else if (equal <= MOST_LOCAL) {
+                sort_some(equal, keys + i, order + i);
+            } else {
+                int64_t at;
+#pragma omp atomic capture
+                at = listed++;
+                many[at] = i;
+            }
+        }
     return listed;
 }
 
@@ -184,11 +197,13 @@ static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uin
 /* Those that ascend without their lowest bits.  Errors: MEMORY. */
 static yoke_status sort_rest(yoke_context *context, int64_t count, int low, uint64_t *keys, int32_t *order)
 {
-    int64_t *many = NULL;
+    int64_t *many = NULL, *begin = NULL, listed = 0;
     yoke_status status = yoke_allocate_untouched(context, count / MOST_LOCAL, sizeof *many, &many);
-    const int64_t listed = status ? 0 : sort_few_equal(count, low, keys, order, many);
+    if (!status) status = yoke_allocate_untouched(context, count / CHUNK + 2, sizeof *begin, &begin);
+    if (!status) listed = sort_few_equal(cut(count, low, keys, begin), begin, low, keys, order, many);
     for (int64_t k = 0; k < listed && !status; k++)
         status = sort_bits(context, end_of_equal(keys, many[k], count, low) - many[k], low, keys + many[k], order + many[k]);
+    yoke_release(context, begin);
     yoke_release(context, many);
     return status;
 }
