@@ -45,6 +45,7 @@ static void evaluate_leaf(fmm_method *m, int64_t leaf)
 void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
 {
     const fmm_tree *tree = m->tree;
+    const int some = fmm_leaves_at_a_time(m, threads);
 #pragma omp parallel num_threads(threads)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
@@ -54,7 +55,7 @@ void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
             for (int64_t first = 0; first < cells; first += FMM_MAX_TOGETHER)
                 hand_down(m, l, first, first + FMM_MAX_TOGETHER < cells ? first + FMM_MAX_TOGETHER : cells, worker);
         }
-#pragma omp for schedule(dynamic, 8)
+#pragma omp for schedule(dynamic, some)
         for (int64_t c = 0; c < tree->leaves.count; c++) evaluate_leaf(m, c);
     }
 }

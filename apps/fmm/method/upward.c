@@ -35,10 +35,11 @@ static void collect(fmm_method *m, int level, int64_t first, int64_t last, fmm_w
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers)
 {
     const fmm_tree *tree = m->tree;
+    const int some = fmm_leaves_at_a_time(m, threads);
 #pragma omp parallel num_threads(threads)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
-#pragma omp for schedule(dynamic, 8)
+#pragma omp for schedule(dynamic, some)
         for (int64_t c = 0; c < tree->leaves.count; c++) expand_leaf(m, c);
         for (int l = tree->depth - 1; l >= FMM_FAR_LEVEL; l--) {
             int64_t cells = tree->level[l].count;
