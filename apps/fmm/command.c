@@ -271,6 +271,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
                                   .check = line->check,
                                   .gradient = !line->potential_only,
                                   .predict = asks_tuning(line),
+                                  .keeps_memory = true,
                                   .measure_all = line->measure_all,
                                   .repeat = line->repeat > 0 ? line->repeat : 1,
                                   .by_operations = line->baseline != NULL,

@@ -7,6 +7,8 @@
 
 /* Reading the store takes less. */
 static const double least_told_s = 0.1;
+/* The system gives it in no time. */
+static const double least_told_bytes = 1e6;
 
 static void show_times(app_terminal *terminal, const fmm_result *r)
 {
@@ -15,6 +17,7 @@ static void show_times(app_terminal *terminal, const fmm_result *r)
     if (f->depth < 0) {
         app_print(terminal, "sums %.3g s (%.3g pairs/s)", f->near_s, f->pairs / f->near_s);
     } else {
+        if (f->memory_bytes >= least_told_bytes) app_print(terminal, "memory %.3g s (%.3g MB), ", f->memory_s, 1e-6 * f->memory_bytes);
         app_print(terminal, "tree %.3g s, ", f->tree_s);
         if (!isnan(f->tune_s)) app_print(terminal, "choice %.3g s, ", f->tune_s);
         app_print(terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)", f->far_s, f->far_pairs,
@@ -53,13 +56,27 @@ static yoke_status explain_choice(app_terminal *terminal, yoke_context *context,
     return show_text(terminal, context, status, text);
 }
 
+/* What was predicted of the chosen tree, and what it took; with the memory that it got first, where that is known. */
+static void show_predicted(app_terminal *terminal, const fmm_result *r)
+{
+    const fmm_solution *f = &r->solved;
+    const fmm_tuned *tuned = f->tuned;
+    const bool has_memory = !tuned->measure && !f->devices.simulated && f->memory_bytes >= least_told_bytes;
+    const double unit = tuned->measure ? FMM_COUNTS_OF_SECOND : 1;
+    const double predicted = unit * tuned->choice.predicted.time_s + (has_memory ? f->memory_predicted_s : 0);
+    const double measured = unit * fmm_chosen_measured(tuned)->total + (has_memory ? f->memory_s : 0);
+    const char *name = tuned->measure ? fmm_measure_names[tuned->measure] : "s";
+    app_print(terminal, "%s: predicted %.3g %s", has_memory ? "memory, tree and both fields" : "tree and both fields", predicted, name);
+    if (!isnan(measured)) app_print(terminal, tuned->measure ? ", measured %.3g" : ", measured %.3g s", measured);
+    if (predicted > 0 && !isnan(measured)) app_print(terminal, " (%+.1f %%)", 100 * (measured / predicted - 1));
+}
+
 /* How the tree was chosen. */
 static yoke_status show_choice(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *r)
 {
     const fmm_tuned *tuned = r->solved.tuned;
     const fmm_choice *choice = &tuned->choice;
     const fmm_solution *f = &r->solved;
-    const double measured_s = fmm_chosen_measured(tuned)->total;
     yoke_status status = line->explain || line->measure_all ? explain_choice(terminal, context, tuned) : YOKE_OK;
     if (status) return status;
     if (choice->takes_cells)
@@ -78,16 +95,7 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
         app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
         return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
     }
-    if (tuned->measure)
-        app_print(terminal, "tree and both fields: predicted %.3g %s", FMM_COUNTS_OF_SECOND * choice->predicted.time_s,
-                  fmm_measure_names[tuned->measure]);
-    else
-        app_print(terminal, "tree and both fields: predicted %.3g s", choice->predicted.time_s);
-    if (!isnan(measured_s))
-        app_print(terminal, tuned->measure ? ", measured %.3g" : ", measured %.3g s",
-                  measured_s * (tuned->measure ? FMM_COUNTS_OF_SECOND : 1));
-    if (choice->predicted.time_s > 0 && !isnan(measured_s))
-        app_print(terminal, " (%+.1f %%)", 100 * (measured_s / choice->predicted.time_s - 1));
+    show_predicted(terminal, r);
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
     if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
     app_print(terminal, "\n");

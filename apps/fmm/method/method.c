@@ -4,7 +4,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "expansion/pages.h"
 #include "method/parts.h"
 #include "particles/coincident.h"
 
@@ -144,6 +143,19 @@ static yoke_status create_expansions(fmm_method *m)
     return status;
 }
 
+static void get_expansions(fmm_method *m, double *const *expansions)
+{
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && m->memory; l++)
+        if (expansions[l]) fmm_pages_get(expansions[l], (size_t)(m->tree->level[l].count * m->stride) * sizeof(double), m->memory);
+}
+
+void fmm_method_get_memory(fmm_method *m)
+{
+    get_expansions(m, m->multipole);
+    get_expansions(m, m->local);
+    if (m->family_waves && m->memory) fmm_pages_get(m->family_waves, (size_t)m->waves_size * sizeof *m->family_waves, m->memory);
+}
+
 static void destroy_expansions(fmm_method *m)
 {
     yoke_release(m->context, m->group);
@@ -195,6 +207,7 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     }
     m->context = particles->context;
     m->clock = options->clock;
+    m->memory = options->memory;
     double clock_s = now_s(m);
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(m, options);
@@ -321,6 +334,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
     yoke_status status = fmm_method_set_order(m, order);
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
+        get_expansions(m, m->multipole);
         double clock_s = now_s(m);
         if (!status) fmm_pass_upward(m, threads, workers);
         m->expanded_s = lap(m, &clock_s);

@@ -10,6 +10,7 @@
 #define FMM_METHOD_METHOD_H
 
 #include "expansion/expansion.h"
+#include "expansion/pages.h"
 #include "particles/field.h"
 #include "tree/lists.h"
 
@@ -31,6 +32,7 @@ typedef struct fmm_method_options {
     const int *order;       /* as fmm_method_set_orders has them; NULL: they are set later */
     int gradient;           /* nonzero: gradients too */
     const fmm_clock *clock; /* NULL: the clock, so that all seconds are seconds; borrowed until the method is destroyed */
+    fmm_new_memory *memory; /* what is got ahead of its use is added; NULL: nothing is; borrowed until the method is destroyed */
     fmm_tree
         *tree; /* NULL, or a tree over the particles in units of fmm_scale_positions, which is divided anew; taken over, also on an error */
 } fmm_method_options;
@@ -69,6 +71,12 @@ yoke_status fmm_method_set_order(fmm_method *method, int order);
  * Errors: ARGUMENT (orders that were not set, or that waves do not have, or the set), MEMORY; after one all levels are by rotations.
  */
 yoke_status fmm_method_set_waves(fmm_method *method, uint64_t levels, int set);
+
+/*
+ * Gets the pages of all expansions and waves from the system, so that the next run does not wait for them; nothing where the options had no `memory`.  Multipole
+ * expansions of fmm_method_expand are got by itself.
+ */
+void fmm_method_get_memory(fmm_method *method);
 
 /* All multipole expansions, to look at.  All is the method's, and holds until it is changed. */
 typedef struct fmm_expanded {

@@ -52,6 +52,7 @@ typedef struct fmm_wave_level {
 struct fmm_method {
     yoke_context *context;
     const fmm_clock *clock; /* NULL: seconds */
+    fmm_new_memory *memory; /* NULL: none is got ahead of its use */
     fmm_tree *tree;
     fmm_scale scale;       /* .charge is that of the run */
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */
@@ -73,6 +74,7 @@ struct fmm_method {
     fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
     fmm_wave_level waves[FMM_MAX_DEPTH + 1];
     double *family_waves;                 /* of some layers of a level, one axis; NULL: no level has waves */
+    int64_t waves_size;                   /* doubles of these */
     int64_t stride;                       /* values from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
     double *local[FMM_MAX_DEPTH + 1];

@@ -118,6 +118,7 @@ yoke_status fmm_method_set_waves(fmm_method *m, uint64_t levels, int set)
         if (size > most) most = size;
     }
     if (!status && most > 0) status = fmm_allocate_large(m->context, (int64_t)most, sizeof *m->family_waves, &m->family_waves);
+    m->waves_size = (int64_t)most;
     if (status) fmm_waves_forget(m);
     return status;
 }

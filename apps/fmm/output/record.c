@@ -8,9 +8,10 @@
 static json_t *seconds_of(const fmm_result *r)
 {
     const fmm_solution *f = &r->solved;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(f->tree_s),
-                     "tune", app_json_number(f->tune_s), "near", app_json_number(f->near_s), "far", app_json_number(f->far_s), "check",
-                     app_json_number(f->check_s), "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "memory",
+                     app_json_number(f->memory_s), "tree", app_json_number(f->tree_s), "tune", app_json_number(f->tune_s), "near",
+                     app_json_number(f->near_s), "far", app_json_number(f->far_s), "check", app_json_number(f->check_s), "write",
+                     app_json_number(r->write_s), "total", app_json_number(r->total_s));
 }
 
 /* null for what there is not. */
@@ -46,6 +47,14 @@ static json_t *near_field_of(const fmm_solution *f)
                                                app_json_number(part->frequency_hz), "failed", part->failed));
     }
     return list;
+}
+
+/* What the system had to give; null where that is not known. */
+static json_t *memory_of(const fmm_solution *f)
+{
+    if (isnan(f->memory_bytes)) return json_null();
+    return json_pack("{s:o, s:o, s:o}", "new_bytes", app_json_number(f->memory_bytes), "predicted_s",
+                     app_json_number(f->memory_predicted_s), "measured_s", app_json_number(f->memory_s));
 }
 
 /* What both fields took by the devices' clock and meters; null where they were not shared. */
@@ -90,6 +99,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"pairs", app_json_number(f->pairs)},
                              {"far_pairs", app_json_number(f->far_pairs)},
                              {"w_pairs", app_json_number(f->w_pairs)},
+                             {"memory", memory_of(f)},
                              {"near_field", near_field_of(f)},
                              {"shared", shared_of(f)},
                              {"seconds", seconds_of(r)}};
@@ -119,7 +129,9 @@ static fmm_result sum_up(const fmm_result *results, int64_t count)
         const fmm_solution *f = &r->solved;
         all.read_s += r->read_s, all.solved.tree_s += f->tree_s, all.solved.tune_s += f->tune_s, all.solved.far_s += f->far_s,
             all.solved.near_s += f->near_s;
-        all.solved.check_s += f->check_s, all.write_s += r->write_s, all.total_s += r->total_s;
+        all.solved.memory_bytes += f->memory_bytes, all.solved.memory_s += f->memory_s;
+        all.solved.memory_predicted_s += f->memory_predicted_s, all.solved.check_s += f->check_s, all.write_s += r->write_s,
+            all.total_s += r->total_s;
     }
     return all;
 }

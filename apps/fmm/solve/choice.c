@@ -11,6 +11,16 @@ static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 ||
 
 /* ------------------------------------------------------------------------------------------------- the tree */
 
+yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
+{
+    /* Doubles of each particle: key and number; sorted place and charge; the sums of both fields.  Sorting needs no more before there are sums. */
+    const int arrays = 2 + 4 + 2 * (s->options.gradient ? 4 : 1);
+    fmm_method_destroy(s->method);
+    s->method = NULL;
+    if (!s->options.keeps_memory) return YOKE_OK;
+    return fmm_pages_get_ahead(s->context, arrays, (size_t)particles * sizeof(double), &s->memory);
+}
+
 /* tree: NULL, or the particles sorted, which is taken over.  A chosen adaptive tree is as deep as its leaves ask. */
 static yoke_status build(fmm_solver *s, const fmm_particles *particles, int order, fmm_tree *tree)
 {
@@ -21,6 +31,7 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int orde
                                         .capacity = s->capacity,
                                         .direct = fmm_method_direct(order, gradient),
                                         .gradient = gradient,
+                                        .memory = fmm_solver_new_memory(s),
                                         .tree = tree};
     fmm_method_destroy(s->method);
     s->method = NULL;
@@ -98,10 +109,10 @@ static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, i
     yoke_status status = fmm_solver_sum_some(s, particles);
     request.sums = s->reference;
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_ORDER, what);
-    const double begin_s = yoke_clock_s();
+    const double memory_s = s->memory.seconds, begin_s = yoke_clock_s();
     if (!status) status = fmm_choose_order(s->method, particles->charge, &request, &s->accuracy);
     s->ordered = s->order_known = !status;
-    s->solution.tune_s = (isnan(s->solution.tune_s) ? 0 : s->solution.tune_s) + yoke_clock_s() - begin_s;
+    s->solution.tune_s = (isnan(s->solution.tune_s) ? 0 : s->solution.tune_s) + yoke_clock_s() - begin_s - (s->memory.seconds - memory_s);
     return status;
 }
 
@@ -259,12 +270,14 @@ static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_r
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew)
 {
     const bool few = particles->count < FMM_FEW_PARTICLES;
+    yoke_status status = fmm_solver_get_memory(s, particles->count);
+    if (status) return status;
     if (few || (!s->options.predict && tree_is_given(s))) {
         s->chosen = false;
         return take_tree(s, particles);
     }
     fmm_reason reason = why_tree(s, particles, anew);
-    yoke_status status = reason ? YOKE_OK : try_kept(s, particles, &reason);
+    status = reason ? YOKE_OK : try_kept(s, particles, &reason);
     if (status || !reason) return status;
     s->chosen = false;
     s->solution.tree_because = reason;

@@ -102,6 +102,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     const double begin_s = yoke_clock_s();
     yoke_status status = set_order(s, order);
     if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* its tables */
+    if (!status) fmm_method_get_memory(s->method);
     if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
     if (!status)
@@ -157,5 +158,7 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
         fmm_accuracy_raise(&s->accuracy, found->order);
     }
     if (fmm_chooses_order(s)) found->predicted_energy = s->accuracy.energy;
+    if (s->options.keeps_memory)
+        found->memory_bytes = s->memory.bytes, found->memory_s = s->memory.seconds, found->memory_predicted_s = s->memory.predicted_s;
     return status;
 }

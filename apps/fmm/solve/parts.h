@@ -30,6 +30,7 @@ struct fmm_solver {
     int64_t capacity;      /* the same; 0: uniform */
     int64_t cells;         /* the same; 0: not between two depths */
     fmm_method *method;    /* of the last particles; NULL: there is none */
+    fmm_new_memory memory; /* of this call */
     int listed_order;      /* that its lists were made for: which cells are summed directly */
     int order;             /* that was run last */
     uint64_t waves;        /* levels of the kept tree that have plane waves, if the error allows a set */
@@ -50,6 +51,10 @@ yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *wh
 
 /* A tree of the kept choice, or of a new one where there is none yet, where it is asked for (`anew`), or where the kept one was for others. */
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew);
+/* Where memory is kept: gets what sorting so many particles and their fields need of it, as far as it is not there; no method holds any then. */
+yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles);
+/* Where methods add what they get; NULL: nothing is got. */
+static inline fmm_new_memory *fmm_solver_new_memory(fmm_solver *s) { return s->options.keeps_memory ? &s->memory : NULL; }
 /* Direct sums at some particles, where the error is checked, for the check and what comes before it; once in a call. */
 yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles);
 /* The order of the kept tree, where it is chosen, and tells of it. */

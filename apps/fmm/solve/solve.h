@@ -39,16 +39,17 @@ typedef struct fmm_solver_options {
     int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
     int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
     bool gradient;
-    bool predict;                 /* also where the tree is given; never of few particles (tune/tune.h) */
-    bool measure_all;             /* the other sensible trees are run too, ... */
-    int64_t repeat;               /* ... so often; the shortest times of the parts count */
-    bool by_operations;           /* as in fmm_tune_options */
-    yoke_objective objective;     /* of the chosen tree */
-    fmm_measure measure;          /* as in fmm_tune_options */
-    const char *store;            /* as in yoke_run_options */
-    const char *declared;         /* the same */
-    const char *devices;          /* that share the near field, as in yoke_run_options; NULL: the cores alone */
-    const double *share;          /* of accelerators in it; NULL: chosen */
+    bool predict;             /* also where the tree is given; never of few particles (tune/tune.h) */
+    bool keeps_memory;        /* memory that is released serves later allocations, so that it is got ahead of its use (expansion/pages.h) */
+    bool measure_all;         /* the other sensible trees are run too, ... */
+    int64_t repeat;           /* ... so often; the shortest times of the parts count */
+    bool by_operations;       /* as in fmm_tune_options */
+    yoke_objective objective; /* of the chosen tree */
+    fmm_measure measure;      /* as in fmm_tune_options */
+    const char *store;        /* as in yoke_run_options */
+    const char *declared;     /* the same */
+    const char *devices;      /* that share the near field, as in yoke_run_options; NULL: the cores alone */
+    const double *share;      /* of accelerators in it; NULL: chosen */
     const yoke_run_power *powers; /* of all of them, where they have no meters; NULL: none are stated */
     int64_t num_powers;
     fmm_solve_progress *progress; /* NULL: none */
@@ -93,6 +94,8 @@ typedef struct fmm_solution {
     fmm_shared_part part[FMM_MAX_PARTS];
     fmm_shared_told devices;                       /* where it was: what the devices' run told */
     double tree_s, tune_s, far_s, near_s, check_s; /* of all runs */
+    /* Memory that the system had to give for them, ahead of its use, which the seconds above are without; NaN: it was not got so. */
+    double memory_bytes, memory_s, memory_predicted_s;
 } fmm_solution;
 
 /* One of which nothing is known. */

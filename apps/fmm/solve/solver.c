@@ -26,7 +26,10 @@ fmm_solution fmm_solution_none(void)
                           .tune_s = NAN,
                           .far_s = NAN,
                           .near_s = NAN,
-                          .check_s = NAN};
+                          .check_s = NAN,
+                          .memory_bytes = NAN,
+                          .memory_s = NAN,
+                          .memory_predicted_s = NAN};
 }
 
 yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *what)
@@ -92,6 +95,7 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
     fmm_solution *found = &s->solution;
     yoke_status status = YOKE_OK;
     *found = fmm_solution_none();
+    s->memory = (fmm_new_memory){0};
     if (anew || change == FMM_NEW_PLACES || !s->method)
         status = fmm_solver_grow(s, particles, anew);
     else

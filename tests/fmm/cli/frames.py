@@ -1,7 +1,9 @@
 """yoke fmm: files with several frames."""
+import json
 import math
 import os
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -107,3 +109,20 @@ def test_frames_keep_the_order_while_they_move_slowly():
     assert all(frame["sampled_error"] <= 1e-4 and not frame["tuned"] and frame["tuned_because"] is None for frame in frames)
     record(*words, "--output", "second.xyz", method=())
     assert pathlib.Path("first.xyz").read_bytes() == pathlib.Path("second.xyz").read_bytes()
+
+
+def test_memory_is_got_once():
+    """What the first frame got from the system serves the second one: what is new is told in bytes, and in seconds that are predicted and measured."""
+    places = random.Random(3)
+    with open("in.xyz", "w", encoding="utf-8") as file:
+        for _ in range(3):
+            file.write("20000\nframe\n" + "".join(f"X {places.random()!r} {places.random()!r} {places.random()!r} {places.choice((-1, 1))}\n" for _ in range(20000)))
+    run("in.xyz", "--frames", "all", "--depth", 3, "--order", 4, "--check", 0, "--json", "run.json")
+    got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+    first, *others = got["sequence"]
+    assert first["memory"]["new_bytes"] > 14 * 8 * 20000 * 0.9 and first["memory"]["measured_s"] == first["seconds"]["memory"] > 0
+    assert first["memory"]["predicted_s"] > 0
+    for other in others:
+        assert other["memory"]["new_bytes"] == other["memory"]["predicted_s"] == 0, other["memory"]
+    direct = record("in.xyz")
+    assert direct["memory"] is None and direct["seconds"]["memory"] is None

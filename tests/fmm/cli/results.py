@@ -37,7 +37,7 @@ def test_the_record_has_its_keys():
     assert got["program"] == "yoke fmm" and got["particles"] == 5 and got["method"] == "direct" and got["gradient"] is True
     assert got["order"] is None and got["depth"] is None and got["sampled_error"] is None and got["model"] == {"costs": []}
     assert got["frame"] == got["frames"] == 1 and got["input"] == "few.txt"
-    assert set(got["seconds"]) == {"read", "tree", "tune", "near", "far", "check", "write", "total"}
+    assert set(got["seconds"]) == {"read", "memory", "tree", "tune", "near", "far", "check", "write", "total"}
     assert got["seconds"]["total"] >= got["seconds"]["near"] > 0 and got["seconds"]["far"] is None
     assert max(map(abs, got["total_force"])) < 1e-14
     only = record("few.txt", "--potential-only")

@@ -21,8 +21,7 @@ typedef struct fmm_factor {
 enum { FMM_ALIKE_RUNS = 5 };
 
 /*
- * Of one run more, which took `ratio` times what is predicted with a factor of 1.  Other programs, and memory that the system has to get first, only make runs
- * longer, so that one run tells little.  The factor becomes what five runs have in common: the least of five in a row that all took longer than predicted, but at
+ * Of one run more, which took `ratio` times what is predicted with a factor of 1.  Other programs only make runs longer, so that one run tells little.  The factor becomes what five runs have in common: the least of five in a row that all took longer than predicted, but at
  * most 1.5 times what it was, or the most of five that took less, whatever runs took longer in between.  Where it is known that the costs were measured beside
  * other programs (disturbed nonzero) each run that took less moves it half of the way.  A ratio that is no number above 0 is left out.
  */
