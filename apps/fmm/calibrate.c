@@ -125,16 +125,18 @@ static void print_orders(app_terminal *terminal, const fmm_machine *m)
     }
 }
 
+/* Of a pair in leaves of n particles, in ns. */
+static double pair_ns(const fmm_pair_costs *pairs, int n) { return 1e9 * (n <= FMM_SMALL_LEAF ? pairs->near[n] / n : pairs->large); }
+
 static void print_near(app_terminal *terminal, const fmm_machine *potential, const fmm_machine *forces)
 {
     const int *sizes;
     const int count = fmm_measured_sizes(FMM_NEAR, &sizes);
-    app_print(terminal, "\nparticles    near ns  potential ns\n");
-    for (int k = 0; k < count; k++) {
-        const int n = sizes[k], small = n <= FMM_SMALL_LEAF;
-        app_print(terminal, "%9d %10.4g %13.4g\n", n, 1e9 * (small ? forces->near[n] / n : forces->large),
-                  1e9 * (small ? potential->near[n] / n : potential->large));
-    }
+    app_print(terminal, "\nparticles    near ns  potential ns  single near ns  single potential ns\n");
+    for (int k = 0; k < count; k++)
+        app_print(terminal, "%9d %10.4g %13.4g %15.4g %20.4g\n", sizes[k], pair_ns(&forces->in_double, sizes[k]),
+                  pair_ns(&potential->in_double, sizes[k]), pair_ns(&forces->in_single, sizes[k]),
+                  pair_ns(&potential->in_single, sizes[k]));
 }
 
 static yoke_status show(const calibration *c)

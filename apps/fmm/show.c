@@ -20,8 +20,8 @@ static void show_times(app_terminal *terminal, const fmm_result *r)
         if (f->memory_bytes >= least_told_bytes) app_print(terminal, "memory %.3g s (%.3g MB), ", f->memory_s, 1e-6 * f->memory_bytes);
         app_print(terminal, "tree %.3g s, ", f->tree_s);
         if (!isnan(f->tune_s)) app_print(terminal, "choice %.3g s, ", f->tune_s);
-        app_print(terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)", f->far_s, f->far_pairs,
-                  f->near_s, f->pairs, f->pairs / f->near_s);
+        app_print(terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs%s, %.3g pairs/s)", f->far_s,
+                  f->far_pairs, f->near_s, f->pairs, f->single ? " in single precision" : "", f->pairs / f->near_s);
     }
     if (f->sample.count) app_print(terminal, ", check %.3g s", f->check_s);
     app_print(terminal, ", total %.3g s\n", r->total_s);

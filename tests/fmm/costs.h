@@ -12,7 +12,8 @@ static inline yoke_status cost_of_trial(void *user, fmm_operation operation, int
 {
     const double pair_s = *(const double *)user;
     (void)calls;
-    *seconds = (double)fmm_bench_units(operation, size) * (operation == FMM_NEAR ? pair_s : 1e-9) * (size + 1);
+    *seconds =
+        (double)fmm_bench_units(operation, size) * (operation == FMM_NEAR || operation == FMM_SINGLE_NEAR ? pair_s : 1e-9) * (size + 1);
     return YOKE_OK;
 }
 

@@ -23,11 +23,18 @@ static const double list_s = 2e-7;
 /* A source on a leaf of so many particles. */
 static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
 
+/* Pairs in single precision take half as long. */
+static inline double precision_of(fmm_operation operation)
+{
+    return operation == FMM_SINGLE_NEAR || operation == FMM_SINGLE_UNEVEN ? 0.5 : 1;
+}
+
 /* A leaf of leaves of two levels, whose pairs with those of the other one take 21/13.5 times as long. */
-static inline double uneven_of(const known *k)
+static inline double uneven_of(const known *k, double precision)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
-    const double pairs = 2 * of.near + of.particles, size = pairs / of.sources, pair = (k->near_start + k->near_pair * size) / size;
+    const double pairs = 2 * of.near + of.particles, size = pairs / of.sources,
+                 pair = precision * (k->near_start + k->near_pair * size) / size;
     return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf;
 }
 
@@ -40,9 +47,11 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
     case FMM_ADAPTIVE:
         return 5e-7 + 1.2e-8 * fmm_bench_leaf_particles(size);
     case FMM_UNEVEN:
-        return uneven_of(k);
+    case FMM_SINGLE_UNEVEN:
+        return uneven_of(k, precision_of(operation));
     case FMM_NEAR:
-        return k->near_start + k->near_pair * size + k->near_leaf / fmm_bench_sources(size);
+    case FMM_SINGLE_NEAR:
+        return precision_of(operation) * source_of(k, size) + k->near_leaf / fmm_bench_sources(size);
     case FMM_LONE:
         return size * (k->near_start + k->near_pair * size) + k->near_leaf;
     case FMM_LIST:

@@ -13,7 +13,11 @@
 /* Powers of order + 1 are straight in logarithms, and so exact between the orders that are measured. */
 static void assert_costs(const fmm_machine *m, const known *k)
 {
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) assert_near(m->near[n], source_of(k, n), 1e-9);
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) {
+        assert_near(m->in_double.near[n], source_of(k, n), 1e-9);
+        assert_near(m->in_single.near[n], source_of(k, n) / 2, 1e-9);
+        assert_true(m->pairs.near[n] == m->in_double.near[n]);
+    }
     assert_near(m->near_leaf, k->near_leaf, 1e-6);
     for (int p = 0; p <= FMM_MAX_ORDER; p++) {
         assert_near(m->tables[p], unit_of(k, FMM_TABLES, p), 1e-9);
@@ -29,7 +33,8 @@ static void assert_costs(const fmm_machine *m, const known *k)
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
     assert_near(m->adaptive_particle, 1.2e-8, 1e-9);
     assert_near(m->adaptive_leaf, 5e-7, 1e-9);
-    assert_near(m->uneven, 21 / 13.5, 1e-9);
+    assert_near(m->in_double.uneven, 21 / 13.5, 1e-9);
+    assert_near(m->in_single.uneven, 21 / 13.5, 1e-9);
     assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
 }
 
@@ -41,7 +46,8 @@ static void costs_of_a_machine_are_found(void **state)
     yoke_run *run = open_run(NULL);
     measure(run, &costs, &machine);
     assert_costs(&machine, &usual);
-    assert_near(machine.large, source_of(&usual, 128) / 128, 1e-9);
+    assert_near(machine.in_double.large, source_of(&usual, 128) / 128, 1e-9);
+    assert_near(machine.in_single.large, source_of(&usual, 128) / 256, 1e-9);
     yoke_run_destroy(run);
 }
 
@@ -80,7 +86,7 @@ static void disturbed_measurements_count_as_the_next_size(void **state)
     measure(run, &costs, &machine);
     assert_near(machine.cell[8], unit_of(&usual, FMM_CELL, 10), 1e-9);
     assert_near(machine.pair[8], unit_of(&usual, FMM_PAIR, 10), 1e-9);
-    assert_true(machine.near[8] <= unit_of(&usual, FMM_NEAR, 12) && machine.near[8] > 0.5 * source_of(&usual, 8));
+    assert_true(machine.pairs.near[8] <= unit_of(&usual, FMM_NEAR, 12) && machine.pairs.near[8] > 0.5 * source_of(&usual, 8));
     for (int p = 0; p <= FMM_MAX_ORDER; p++)
         if (p < 7 || p > 9) assert_near(machine.cell[p], unit_of(&usual, FMM_CELL, p), 1e-9);
     yoke_run_destroy(run);
@@ -373,16 +379,16 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int is_adaptive = o == FMM_ADAPTIVE || o == FMM_UNEVEN, is_list = o == FMM_LIST;
-        const int small = is_adaptive                                          ? FMM_LOW_CAPACITY
-                          : is_list                                            ? FMM_FEW_CHILDREN
-                          : o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4
-                                                                               : 0;
-        const int large = o == FMM_UNEVEN ? FMM_LOW_CAPACITY
-                          : is_adaptive   ? FMM_HIGH_CAPACITY
-                          : is_list       ? FMM_ALL_CHILDREN
-                          : o <= FMM_LONE ? 16
-                                          : 12;
+        const int is_adaptive = o == FMM_ADAPTIVE || o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN, is_list = o == FMM_LIST;
+        const int small = is_adaptive                                         ? FMM_LOW_CAPACITY
+                          : is_list                                           ? FMM_FEW_CHILDREN
+                          : o < FMM_LIST || o == FMM_WAVES || o == FMM_FAMILY ? 4
+                                                                              : 0;
+        const int large = o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN ? FMM_LOW_CAPACITY
+                          : is_adaptive                             ? FMM_HIGH_CAPACITY
+                          : is_list                                 ? FMM_ALL_CHILDREN
+                          : o < FMM_LIST                            ? 16
+                                                                    : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
@@ -448,7 +454,7 @@ static void orders_are_measured_where_they_are_needed(void **state)
         if (r == 0) assert_true(isnan(machine.pair[13]) && isnan(machine.cell[12]));
         if (r == 1) assert_near(machine.pair[13], unit_of(&usual, FMM_PAIR, 13), 1e-9);
         if (r == 1) assert_near(machine.family[13], unit_of(&usual, FMM_FAMILY, 13), 1e-9);
-        if (r == 1) assert_near(machine.near[8], source_of(&usual, 8), 1e-9);
+        if (r == 1) assert_near(machine.pairs.near[8], source_of(&usual, 8), 1e-9);
     }
     (void)remove(path);
 }

@@ -230,6 +230,7 @@ void fmm_method_destroy(fmm_method *m)
     destroy_operators(m);
     if (m->tree) fmm_near_list_destroy(m->tree, &m->near);
     if (m->tree) fmm_w_list_destroy(m->tree, &m->w);
+    fmm_rounded_destroy(m);
     yoke_release(context, m->is_large);
     yoke_release(context, m->slice);
     yoke_release(context, m->block);
@@ -246,6 +247,15 @@ int64_t fmm_method_direct(int order, int gradient)
         order; /* fitted for leaves of 50 particles, where M2P and P2L together take so many pairs each (AVX-512, p to 30, within 10 %) */
     return (int64_t)(gradient ? 12 + 1.3 * p + 0.31 * p * p : 16 + 1.3 * p + 0.45 * p * p);
 }
+
+void fmm_method_set_single(fmm_method *m, bool single)
+{
+    if (m->wants_single == single) return;
+    m->wants_single = single;
+    m->near_is_known = false;
+}
+
+bool fmm_method_is_single(const fmm_method *m) { return m->is_single; }
 
 const fmm_tree *fmm_method_tree(const fmm_method *m) { return m->tree; }
 fmm_method_pairs fmm_method_count(const fmm_method *m) { return m->pairs; }
@@ -361,10 +371,24 @@ static yoke_status check_field(const fmm_method *m, const fmm_field *field)
     return YOKE_OK;
 }
 
+/* Whether single precision can hold charges in their units, the largest of which is 1/2 to 1, and 1 / r has no softening. */
+static bool fits_single(const fmm_method *m)
+{
+    static const double least = 0x1p-60;
+    const double *charge = m->sorted->charge;
+    bool fits = m->sorted->softening == 0;
+#pragma omp parallel for schedule(static) reduction(&& : fits)
+    for (int64_t i = 0; i < m->tree->count; i++) fits = fits && (charge[i] == 0 || fabs(charge[i]) >= least);
+    return fits;
+}
+
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field)
 {
     yoke_status status = check_field(m, field);
     if (!status) status = sort_charges(m, charge);
+    if (status) return status;
+    m->is_single = m->wants_single && fits_single(m);
+    if (m->is_single) status = fmm_rounded_create(m);
     if (status) return status;
     double *const sums[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
     for (int c = 0; c < 4 && sums[c]; c++) {

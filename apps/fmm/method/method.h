@@ -9,6 +9,8 @@
 #ifndef FMM_METHOD_METHOD_H
 #define FMM_METHOD_METHOD_H
 
+#include <stdbool.h>
+
 #include "expansion/expansion.h"
 #include "expansion/pages.h"
 #include "particles/field.h"
@@ -77,6 +79,19 @@ yoke_status fmm_method_set_waves(fmm_method *method, uint64_t levels, int set);
  * expansions of fmm_method_expand are got by itself.
  */
 void fmm_method_get_memory(fmm_method *method);
+
+/*
+ * The near field of later runs may be summed in single precision where pairs are not close; not with softening, nor where a charge is below 2^-60 of the largest.
+ * (fmm_near_rounding tells its errors.)  fmm_method_is_single: whether that of the last run was.
+ */
+void fmm_method_set_single(fmm_method *method, bool single);
+bool fmm_method_is_single(const fmm_method *method);
+
+/*
+ * What single precision may do to potentials and forces (charge times gradient) of the charges that were sorted or run last: root mean squares over all particles of
+ * what it is estimated to do at most, by so many of them, in units of fmm_scale_positions and fmm_scale_charges.
+ */
+void fmm_near_rounding(const fmm_method *method, int samples, double *potential, double *force);
 
 /* All multipole expansions, to look at.  All is the method's, and holds until it is changed. */
 typedef struct fmm_expanded {

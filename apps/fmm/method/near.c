@@ -11,102 +11,13 @@
  * Leaves that have a large part of all the work themselves (a few leaves have most particles, or there are few leaves) are not met in this way but cut
  * into slices of targets, which go through all sources of all leaves near them; nothing is written but their own sums.
  */
-#include <string.h>
-
+#include "method/batch.h"
 #include "method/parts.h"
-#include "near/kernels/pairs.h"
 
 enum {
-    SLICE = 256,  /* targets of a slice */
-    BATCH = 1024, /* sources that are packed together: they stay in the cache while all targets go through them */
-    MAX_RUNS = 64,
+    SLICE = 256,     /* targets of a slice */
     SMALL_PART = 256 /* a leaf with more than this part of all ordered pairs is cut into slices */
 };
-
-/* Particles of several leaves, packed (near/kernels/pairs.h). */
-typedef struct batch {
-    _Alignas(64) double x[BATCH];
-    _Alignas(64) double y[BATCH];
-    _Alignas(64) double z[BATCH];
-    _Alignas(64) double charge[BATCH];
-    _Alignas(64) double potential[BATCH];
-    _Alignas(64) double gx[BATCH];
-    _Alignas(64) double gy[BATCH];
-    _Alignas(64) double gz[BATCH];
-    int64_t count;
-    int runs; /* of particles that follow one another in the tree's order */
-    int64_t first[MAX_RUNS], length[MAX_RUNS];
-} batch;
-_Static_assert(BATCH % FMM_PACK == 0, "packed arrays end at a multiple of FMM_PACK");
-
-/* What is done with a full batch. */
-typedef struct meeting {
-    const fmm_method *m;
-    const fmm_pairs_kernel *kernel;
-    bool mutual;
-    fmm_targets targets;
-    const double *charge; /* theirs */
-} meeting;
-
-static void add_to(double *to, const double *from, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) to[i] += from[i];
-}
-
-/* Adds what the batch got to the sums. */
-static void give_back(const fmm_field *f, const batch *b)
-{
-    int64_t at = 0;
-    for (int r = 0; r < b->runs; at += b->length[r++]) {
-        add_to(f->potential + b->first[r], b->potential + at, b->length[r]);
-        if (!f->gx) continue;
-        add_to(f->gx + b->first[r], b->gx + at, b->length[r]);
-        add_to(f->gy + b->first[r], b->gy + at, b->length[r]);
-        add_to(f->gz + b->first[r], b->gz + at, b->length[r]);
-    }
-}
-
-static void meet(const meeting *with, batch *b)
-{
-    const fmm_targets *t = &with->targets;
-    int64_t padded = (b->count + FMM_PACK - 1) / FMM_PACK * FMM_PACK;
-    for (int64_t i = b->count; i < padded; i++) b->x[i] = b->y[i] = b->z[i] = b->charge[i] = 0;
-    if (with->mutual) {
-        size_t bytes = (size_t)padded * sizeof(double);
-        memset(b->potential, 0, bytes), memset(b->gx, 0, bytes), memset(b->gy, 0, bytes), memset(b->gz, 0, bytes);
-        const fmm_bodies packed = {b->count, b->x, b->y, b->z, b->charge, b->potential, b->gx, b->gy, b->gz};
-        const fmm_bodies others = {t->count, t->x, t->y, t->z, with->charge, t->potential, t->gx, t->gy, t->gz};
-        with->kernel->add_mutual(&packed, &others, with->m->sorted->softening);
-        give_back(with->m->sum, b);
-    } else {
-        const fmm_sources sources = {b->count, b->x, b->y, b->z, b->charge};
-        with->kernel->add_packed(&sources, t, with->m->sorted->softening);
-    }
-    b->count = b->runs = 0;
-}
-
-/* Packs the particles of a leaf. */
-static void pack(const meeting *with, int64_t leaf, batch *b)
-{
-    const fmm_particles *p = with->m->sorted;
-    const int32_t *particle = with->m->tree->leaves.particle;
-    for (int64_t i = particle[leaf], some; i < particle[leaf + 1]; i += some) {
-        if (b->count == BATCH || b->runs == MAX_RUNS) meet(with, b);
-        some = particle[leaf + 1] - i < BATCH - b->count ? particle[leaf + 1] - i : BATCH - b->count;
-        size_t bytes = (size_t)some * sizeof(double);
-        memcpy(b->x + b->count, p->x + i, bytes);
-        memcpy(b->y + b->count, p->y + i, bytes);
-        memcpy(b->z + b->count, p->z + i, bytes);
-        memcpy(b->charge + b->count, p->charge + i, bytes);
-        b->count += some;
-        if (b->runs > 0 && b->first[b->runs - 1] + b->length[b->runs - 1] == i) {
-            b->length[b->runs - 1] += some;
-            continue;
-        }
-        b->first[b->runs] = i;
-        b->length[b->runs++] = some;
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------- the work */
 
@@ -126,53 +37,52 @@ static bool meets(const fmm_method *m, range r, int64_t leaf, int64_t near)
 }
 
 /* Targets of a large leaf. */
-static void sum_slice(const fmm_method *m, const fmm_slice *slice, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_slice(const fmm_method *m, const fmm_slice *slice, fmm_batch *b)
 {
-    int64_t end = m->tree->leaves.particle[slice->leaf + 1];
-    const meeting with = {m, kernel, false, fmm_targets_at(m, slice->first, end - slice->first < SLICE ? end - slice->first : SLICE), NULL};
-    pack(&with, slice->leaf, b);
-    for (int64_t n = m->near.start[slice->leaf]; n < m->near.start[slice->leaf + 1]; n++) pack(&with, m->near.cell[n], b);
-    meet(&with, b);
+    const int64_t end = m->tree->leaves.particle[slice->leaf + 1];
+    fmm_batch_begin(b, m, slice->leaf, slice->first, end - slice->first < SLICE ? end - slice->first : SLICE);
+    fmm_batch_add(b, slice->leaf);
+    for (int64_t n = m->near.start[slice->leaf]; n < m->near.start[slice->leaf + 1]; n++) fmm_batch_add(b, m->near.cell[n]);
+    fmm_batch_meet(b);
 }
 
 /* A leaf that is not large: itself and neighbours that it does not meet act on it; it and others after it act on each other. */
-static void sum_leaf(const fmm_method *m, range r, int64_t leaf, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_leaf(const fmm_method *m, range r, int64_t leaf, fmm_batch *b)
 {
     const int32_t *particle = m->tree->leaves.particle, *near = m->near.cell;
-    meeting with = {m, kernel, false, fmm_targets_at(m, particle[leaf], particle[leaf + 1] - particle[leaf]),
-                    m->sorted->charge + particle[leaf]};
-    pack(&with, leaf, b);
+    fmm_batch_begin(b, m, leaf, particle[leaf], particle[leaf + 1] - particle[leaf]);
+    fmm_batch_add(b, leaf);
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (!meets(m, r, leaf, near[n])) pack(&with, near[n], b);
-    meet(&with, b);
-    with.mutual = true;
+        if (!meets(m, r, leaf, near[n])) fmm_batch_add(b, near[n]);
+    fmm_batch_meet(b);
+    b->mutual = true;
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (near[n] > leaf && meets(m, r, leaf, near[n])) pack(&with, near[n], b);
-    meet(&with, b);
+        if (near[n] > leaf && meets(m, r, leaf, near[n])) fmm_batch_add(b, near[n]);
+    fmm_batch_meet(b);
 }
 
-static void sum_block(const fmm_method *m, range r, const fmm_siblings *block, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_block(const fmm_method *m, range r, const fmm_siblings *block, fmm_batch *b)
 {
     for (int32_t c = block->first; c < block->last; c++) {
         int64_t leaf = m->tree->level[block->level].leaf[c];
-        if (fmm_is_leaf(m->tree, block->level, c) && within(r, leaf) && !large(m, leaf)) sum_leaf(m, r, leaf, b, kernel);
+        if (fmm_is_leaf(m->tree, block->level, c) && within(r, leaf) && !large(m, leaf)) sum_leaf(m, r, leaf, b);
     }
 }
 
 void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 {
     const range r = {first, last};
-    const fmm_pairs_kernel *kernel = fmm_pairs_select();
+    if (m->is_single) fmm_rounded_fill(m, threads);
 #pragma omp parallel num_threads(threads)
     {
-        batch b;
-        b.count = b.runs = 0;
+        fmm_batch b;
+        fmm_batch_start(&b);
 #pragma omp for schedule(dynamic)
         for (int64_t s = 0; s < m->slices; s++)
-            if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b, kernel);
+            if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b);
         for (int octant = 0; octant < 8; octant++) {
 #pragma omp for schedule(dynamic)
-            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, r, &m->block[i], &b, kernel);
+            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, r, &m->block[i], &b);
         }
     }
 }

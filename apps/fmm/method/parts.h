@@ -49,6 +49,12 @@ typedef struct fmm_wave_level {
     int32_t *slot;   /* [cells of the level above] where its waves are; -1: no family */
 } fmm_wave_level;
 
+/* Places and charges in single precision: from the centres of their leaves, in units of their edges. */
+typedef struct fmm_rounded {
+    float *at[4];        /* [particles, and some more that are read with them] x, y, z, charge; NULL: never needed yet */
+    double (*centre)[3]; /* [leaves] */
+} fmm_rounded;
+
 struct fmm_method {
     yoke_context *context;
     const fmm_clock *clock; /* NULL: seconds */
@@ -59,6 +65,9 @@ struct fmm_method {
     fmm_field *sum;        /* at them, of the near field */
     fmm_field *far;        /* the same, of the far field; NULL: there is none yet */
     bool near_is_known;    /* sum is of the last run's charges */
+    bool wants_single;     /* the near field's sums may be in single precision, ... */
+    bool is_single;        /* ... and are, with these charges */
+    fmm_rounded rounded;
     fmm_near_list near;
     fmm_w_list w;
     bool *is_large; /* [leaves] leaves that are cut into slices */
@@ -130,6 +139,11 @@ static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
 
 /* Counts the pairs of the near field and of W, and cuts the near field into pieces of work.  Errors: MEMORY. */
 yoke_status fmm_near_plan(fmm_method *m);
+
+/* Room for m->rounded, and what is in it, of the charges in `sorted`.  Errors of the first: MEMORY. */
+yoke_status fmm_rounded_create(fmm_method *m);
+void fmm_rounded_destroy(fmm_method *m);
+void fmm_rounded_fill(fmm_method *m, int threads);
 
 /* The passes; workers [threads], one for each thread.  between returns the number of its pairs. */
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers);

@@ -75,6 +75,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"particles", json_integer(r->particles)},
                              {"order", whole(f->order)},
                              {"plane_waves", fmm_waves_json(f->waves, f->set)},
+                             {"near_precision", f->depth < 0 ? json_null() : json_string(f->single ? "single" : "double")},
                              {"depth", whole(f->depth)},
                              {"cells", whole(f->cells > 0 ? f->cells : -1)},
                              {"leaf_capacity", whole(f->leaf > 0 ? f->leaf : -1)},

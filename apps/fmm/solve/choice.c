@@ -72,8 +72,18 @@ static void take_chosen(fmm_solver *s)
     s->cells = choice->takes_cells ? choice->cells : 0;
 }
 
+bool fmm_solver_may_be_single(const fmm_solver *s, const fmm_particles *particles)
+{
+    return fmm_chooses_order(s) && !s->options.devices && particles->softening == 0 && fmm_request_may_be_single(&s->options.request);
+}
+
+bool fmm_solver_is_single(const fmm_solver *s, const fmm_particles *particles)
+{
+    return fmm_solver_may_be_single(s, particles) && s->order_known && fmm_accuracy_is_single(&s->accuracy, &s->options.request);
+}
+
 /* The tree that is given, or the best for an order. */
-static yoke_status find_tree(fmm_solver *s, bool compare, int order, int finer)
+static yoke_status find_tree(fmm_solver *s, const fmm_particles *particles, bool compare, int order, int finer)
 {
     fmm_solution *found = &s->solution;
     s->cells = s->options.cells;
@@ -83,7 +93,9 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order, int finer)
     if (!compare) return YOKE_OK;
     const double before_s = found->chose ? s->tuned.analysis_s : 0, machine_before_s = found->chose ? s->tuned.machine_s : 0;
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_TREE, "choosing the tree");
+    s->single = s->ordered ? fmm_solver_is_single(s, particles) : fmm_solver_may_be_single(s, particles);
     fmm_tuner_set_waves(s->tuner, finer);
+    fmm_tuner_set_single(s->tuner, s->single);
     if (!status) status = fmm_tuner_choose(s->tuner, order, &s->tuned);
     if (!status && s->options.depth >= 0) status = take_given(s);
     if (status) return status;
@@ -178,17 +190,18 @@ static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells,
 static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
-    yoke_status status = find_tree(s, true, usual, USUAL_FINER);
+    yoke_status status = find_tree(s, particles, true, usual, USUAL_FINER);
     if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner, s->cells));
     const double before_s = s->solution.tune_s;
     if (!status) status = choose_order(s, particles, 0);
     const double order_s = s->solution.tune_s - before_s;
     const uint64_t waves = s->waves;
     const int finer = waves ? finer_of(&s->accuracy) : USUAL_FINER;
-    if (status || s->depth < 2 || (s->accuracy.order == usual && finer == USUAL_FINER)) return status;
+    const bool as_predicted = s->accuracy.order == usual && finer == USUAL_FINER && s->single == fmm_solver_is_single(s, particles);
+    if (status || s->depth < 2 || as_predicted) return status;
     const int depth = s->depth;
     const int64_t capacity = s->capacity, cells = s->cells;
-    status = find_tree(s, true, s->accuracy.order, finer);
+    status = find_tree(s, particles, true, s->accuracy.order, finer);
     if (status) return status;
     keep_tree(s, depth, capacity, cells, order_s);
     if (depth == s->depth && capacity == s->capacity && cells == s->cells) {
@@ -223,7 +236,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
     if (fmm_chooses_order(s)) {
         status = find_both(s, particles);
     } else {
-        status = find_tree(s, true, s->options.order, NO_WAVES);
+        status = find_tree(s, particles, true, s->options.order, NO_WAVES);
         if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner, s->cells));
     }
     fmm_tuner_set_particles(s->tuner, NULL);
@@ -237,7 +250,7 @@ static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
     const int order = !fmm_chooses_order(s) ? s->options.order
                       : s->order_known      ? s->listed_order
                                             : fmm_order_guess(s->options.request.error);
-    yoke_status status = find_tree(s, false, order, NO_WAVES);
+    yoke_status status = find_tree(s, particles, false, order, NO_WAVES);
     return status ? status : build(s, particles, order, NULL);
 }
 

@@ -101,6 +101,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     (void)snprintf(what, sizeof what, "%lld particles, order %d", (long long)particles->count, order);
     const double begin_s = yoke_clock_s();
     yoke_status status = set_order(s, order);
+    if (!raised) fmm_method_set_single(s->method, fmm_solver_is_single(s, particles));
     if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* its tables */
     if (!status) fmm_method_get_memory(s->method);
     if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are in the far field's seconds; NaN stays */
@@ -115,6 +116,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     const fmm_method_pairs pairs = fmm_method_count(s->method);
     const fmm_seconds taken = fmm_solver_seconds(&seconds.here);
     found->order = order;
+    found->single = fmm_method_is_single(s->method);
     found->near_s = taken.near + (raised ? found->near_s : 0);
     if (!s->options.devices)
         keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});

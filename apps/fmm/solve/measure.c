@@ -40,6 +40,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     if (!status) status = fmm_method_set_order(method, order);
     if (!status && of->waves) status = fmm_method_set_waves(method, of->waves, of->set);
     const double tables_s = now_s(clock) - begin_s;
+    if (!status) fmm_method_set_single(method, s->single);
     if (!status && s->options.devices) {
         status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);
         if (!status) *measured = seconds.as_predicted;

@@ -34,6 +34,7 @@ struct fmm_solver {
     int listed_order;      /* that its lists were made for: which cells are summed directly */
     int order;             /* that was run last */
     uint64_t waves;        /* levels of the kept tree that have plane waves, if the error allows a set */
+    bool single;           /* the near field was predicted in single precision */
     bool ordered;          /* the order was chosen for this tree and the last charges */
     bool order_known;      /* it was chosen in this call or one before */
     fmm_sizes order_sizes; /* that it was chosen for */
@@ -59,6 +60,12 @@ static inline fmm_new_memory *fmm_solver_new_memory(fmm_solver *s) { return s->o
 yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles);
 /* The order of the kept tree, where it is chosen, and tells of it. */
 yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles);
+/*
+ * Whether the near field may be in single precision: for an error, where that adds little to it, without softening and on the cores alone.  The first before
+ * there is a tree.
+ */
+bool fmm_solver_may_be_single(const fmm_solver *s, const fmm_particles *particles);
+bool fmm_solver_is_single(const fmm_solver *s, const fmm_particles *particles);
 /* Runs the other sensible trees. */
 yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles);
 /* Runs the kept tree until the error is kept. */

@@ -88,6 +88,7 @@ typedef struct fmm_solution {
     double predicted_energy;                     /* of the order that was run, relative to the energy (NaN: none is known) */
     uint64_t waves;                              /* levels whose M2L was by plane waves, ... */
     int set;                                     /* ... of this set; 0: none */
+    bool single;                                 /* the near field was in single precision */
     int raised;                                  /* by how much the order is above that, after runs that missed the request */
     fmm_sample sample;                           /* count 0: not done */
     int parts;                                   /* 0: the near field was not shared among devices */

@@ -31,7 +31,7 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     for (int l = 0; l <= depth; l++) orders[l] = order;
     const fmm_counts *counts = analysis->counts;
     /* The kernels take so long for an operation where nothing else does. */
-    const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->large / (gradient ? 13.5 : 8));
+    const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->in_double.large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
                       .set = fmm_set_of(machine, order),
                       .near_pairs = 2 * (double)counts[depth].near,

@@ -7,8 +7,8 @@
 
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {
-    double sum = (double)cells->leaves * machine->near_leaf + (double)cells->large * machine->large;
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->near[n];
+    double sum = (double)cells->leaves * machine->near_leaf + (double)cells->large * machine->pairs.large;
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->pairs.near[n];
     return sum;
 }
 
@@ -131,7 +131,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     double pairs = 2 * (double)operations->near + (double)particles,
            pair = fmm_machine_pair(machine, operations->sources > 0 ? pairs / (double)operations->sources : 1);
-    double extra = 2 * (double)operations->uneven * ((machine->uneven > 0 ? machine->uneven : one_way(gradient)) - 1);
+    double extra = 2 * (double)operations->uneven * ((machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1);
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
                      .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
     int highest = 0;

@@ -40,9 +40,10 @@ yoke_status fmm_shares_host(yoke_run *run, fmm_host_kind *kind)
 
 void fmm_machine_count_work(fmm_machine *machine)
 {
-    *machine = (fmm_machine){.large = 1};
+    *machine = (fmm_machine){.in_double = {.large = 1}};
     for (int part = 0; part < FMM_TIMED_PARTS; part++) machine->factor[part] = (fmm_factor){.value = 1};
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) machine->near[n] = n;
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) machine->in_double.near[n] = n;
+    fmm_machine_take_single(machine, 0);
     for (int p = 0; p <= FMM_MAX_ORDER; p++) {
         const double square = (double)(p + 1) * (p + 1);
         machine->pair[p] = square * (p + 1);
@@ -65,7 +66,10 @@ static yoke_status get_devices(choosing *c)
 /* -------------------------------------------------------------------------------------------------------- units */
 
 /* What a pair in leaves of a size takes. */
-static double pair_of(const fmm_machine *machine, int leaf) { return leaf <= FMM_SMALL_LEAF ? machine->near[leaf] / leaf : machine->large; }
+static double pair_of(const fmm_machine *machine, int leaf)
+{
+    return leaf <= FMM_SMALL_LEAF ? machine->pairs.near[leaf] / leaf : machine->pairs.large;
+}
 
 /* What a unit of the far field takes. */
 static double far_unit_of(const fmm_machine *machine, int order)

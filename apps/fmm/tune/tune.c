@@ -29,6 +29,7 @@ struct fmm_tuner {
     double machine_s;         /* 0 after it was told */
     int64_t learned;          /* runs */
     int finer;                /* of waves */
+    int single;               /* nonzero: near field in single precision */
 };
 
 static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_run **run)
@@ -420,6 +421,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     int taken = 0;
     yoke_status status = get_machine(t, orders_for(t, order, t->finer));
     t->machine.finer = t->finer;
+    fmm_machine_take_single(&t->machine, t->single);
     choice->first = fixed ? t->options->depth : 0;
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
     if (!status && !fixed && !t->options->by_operations && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice, &taken);
@@ -478,6 +480,8 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
 const fmm_clock *fmm_tuner_clock(const fmm_tuner *t) { return t->counter ? fmm_counter_clock(t->counter) : NULL; }
 
 void fmm_tuner_set_waves(fmm_tuner *t, int finer) { t->finer = finer; }
+
+void fmm_tuner_set_single(fmm_tuner *t, int single) { t->single = single; }
 
 int fmm_tuner_measured(const fmm_tuner *t) { return t->measured_now; }
 

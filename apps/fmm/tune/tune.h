@@ -64,6 +64,8 @@ int fmm_tuner_measured(const fmm_tuner *tuner);
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
 /* Plane waves are of the set whose number is so much above the order from now on; below 0: predictions are without waves. */
 void fmm_tuner_set_waves(fmm_tuner *tuner, int finer);
+/* The near field is predicted in single precision from now on, or in double precision. */
+void fmm_tuner_set_single(fmm_tuner *tuner, int single);
 /* NULL allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 

@@ -146,3 +146,13 @@ def test_huge_and_tiny_numbers_are_answered():
     assert "particle 1 is larger than the largest double" in done.stderr
     done = run("a.txt", "--direct", "--potential-only")
     assert "warning: the total energy is larger than the largest double" in done.stderr
+
+
+def test_the_near_field_is_in_single_precision_where_the_error_allows_it():
+    words = ("--generate", "grid", "--particles", 8000, "--charges", "random", "--depth", 3)
+    single = record(*words, "--error", "1e-3", "--check", 8000, method=())
+    assert single["near_precision"] == "single" and single["sampled_error"] <= 1e-3, single
+    assert "pairs in single precision" in run(*words, "--error", "1e-3").stdout
+    for more in (("--error", "1e-6"), ("--error-of", "energy"), ("--order", 6), ("--softening", 1e-3)):
+        assert record(*words, *more, method=())["near_precision"] == "double", more
+    assert record(*words[:-2])["near_precision"] is None  # --direct

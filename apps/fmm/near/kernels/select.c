@@ -1,9 +1,10 @@
-#include "near/kernels/pairs.h"
+#include "near/kernels/single.h"
 
 #include "common/machine/isa.h"
 
 #if defined(__x86_64__)
 extern const fmm_pairs_kernel fmm_pairs_v2, fmm_pairs_v3, fmm_pairs_v4;
+extern const fmm_single_kernel fmm_single_v2, fmm_single_v3, fmm_single_v4;
 
 int fmm_pairs_kernels(const fmm_pairs_kernel *list[FMM_MAX_PAIRS_KERNELS])
 {
@@ -14,12 +15,28 @@ int fmm_pairs_kernels(const fmm_pairs_kernel *list[FMM_MAX_PAIRS_KERNELS])
     if (level >= 4) list[count++] = &fmm_pairs_v4;
     return count;
 }
+
+int fmm_single_kernels(const fmm_single_kernel *list[FMM_MAX_PAIRS_KERNELS])
+{
+    static const fmm_single_kernel *const all[FMM_MAX_PAIRS_KERNELS] = {&fmm_single_v2, &fmm_single_v3, &fmm_single_v4};
+    const fmm_pairs_kernel *able[FMM_MAX_PAIRS_KERNELS];
+    const int count = fmm_pairs_kernels(able);
+    for (int k = 0; k < count; k++) list[k] = all[k];
+    return count;
+}
 #else
 extern const fmm_pairs_kernel fmm_pairs_generic;
+extern const fmm_single_kernel fmm_single_generic;
 
 int fmm_pairs_kernels(const fmm_pairs_kernel *list[FMM_MAX_PAIRS_KERNELS])
 {
     list[0] = &fmm_pairs_generic;
+    return 1;
+}
+
+int fmm_single_kernels(const fmm_single_kernel *list[FMM_MAX_PAIRS_KERNELS])
+{
+    list[0] = &fmm_single_generic;
     return 1;
 }
 #endif
@@ -28,4 +45,10 @@ const fmm_pairs_kernel *fmm_pairs_select(void)
 {
     const fmm_pairs_kernel *list[FMM_MAX_PAIRS_KERNELS];
     return list[fmm_pairs_kernels(list) - 1];
+}
+
+const fmm_single_kernel *fmm_single_select(void)
+{
+    const fmm_single_kernel *list[FMM_MAX_PAIRS_KERNELS];
+    return list[fmm_single_kernels(list) - 1];
 }

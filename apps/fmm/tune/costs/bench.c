@@ -60,12 +60,15 @@ static cube tree_cube(int each)
 enum { CELLS = 16, OF_MANY = 64, OF_FEW = 24, OF_BOTH = OF_MANY + OF_FEW, PAIRS_OF_CELLS = CELLS * CELLS * CELLS / 2 };
 static cube adaptive_cube(int capacity) { return (cube){.depth = 5, .each = 1, .layers = 32, .mixed = 1, .capacity = capacity}; }
 
+static int is_uneven(fmm_operation operation) { return operation == FMM_UNEVEN || operation == FMM_SINGLE_UNEVEN; }
+static int is_near(fmm_operation operation) { return operation == FMM_NEAR || operation == FMM_SINGLE_NEAR; }
+
 static cube cube_of(fmm_operation operation, int size)
 {
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
-    if (operation == FMM_ADAPTIVE || operation == FMM_UNEVEN) return adaptive_cube(size);
-    if (operation == FMM_NEAR) return near_cube(size);
+    if (operation == FMM_ADAPTIVE || is_uneven(operation)) return adaptive_cube(size);
+    if (is_near(operation)) return near_cube(size);
     if (operation == FMM_LONE) return (cube){6, size, 22, .lone = 1};
     if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, .lone = 1};
     return (cube){4, 1, 16, .lone = 0};
@@ -192,8 +195,8 @@ double fmm_bench_list_pairs(int children)
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
-    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || operation == FMM_UNEVEN || operation == FMM_LONE) return leaves_of(of);
-    if (operation == FMM_NEAR) return of.each * touching(of);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || is_uneven(operation) || operation == FMM_LONE) return leaves_of(of);
+    if (is_near(operation)) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / size;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
     if (operation == FMM_FAMILY) return families_of(of);
@@ -314,9 +317,10 @@ static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
     return status;
 }
 
-static yoke_status run_near(fmm_bench *bench, int64_t calls, double *seconds)
+static yoke_status run_near(fmm_bench *bench, fmm_operation operation, int64_t calls, double *seconds)
 {
     yoke_status status = have_method(bench);
+    if (!status) fmm_method_set_single(bench->method, operation == FMM_SINGLE_UNEVEN || operation == FMM_SINGLE_NEAR);
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
         double near_s = INFINITY;
@@ -412,10 +416,10 @@ static yoke_status run_lists(fmm_bench *bench, int64_t calls, double *seconds)
 
 static yoke_status check(const fmm_bench *bench, fmm_operation operation, int size)
 {
-    const int of_particles = operation <= FMM_LONE, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
+    const int of_particles = operation < FMM_LIST, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
     const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
-    if (operation == FMM_UNEVEN && size != FMM_LOW_CAPACITY)
+    if (is_uneven(operation) && size != FMM_LOW_CAPACITY)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d", size, FMM_LOW_CAPACITY);
     if (operation == FMM_ADAPTIVE && size != FMM_LOW_CAPACITY && size != FMM_HIGH_CAPACITY)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d or %d", size, FMM_LOW_CAPACITY,
@@ -434,7 +438,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE) return run_tree(bench, calls, seconds);
-    if (operation == FMM_UNEVEN || operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
+    if (is_uneven(operation) || is_near(operation) || operation == FMM_LONE) return run_near(bench, operation, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);

@@ -10,21 +10,23 @@
 
 /* The size of an operation is the particles of a leaf or the order of expansions. */
 typedef enum fmm_operation {
-    FMM_TREE,     /* tree and lists, by particles; a unit is a leaf                                     */
-    FMM_ADAPTIVE, /* the same of adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
-    FMM_UNEVEN,   /* near field of the tree of FMM_LOW_CAPACITY, whose leaves meet others of another level; a unit is a leaf */
-    FMM_NEAR,     /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
-    FMM_LONE,     /* the same of leaves without others around them; a unit is a leaf                        */
-    FMM_LIST,     /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
-    FMM_TABLES,   /* tables of the operators, by order; one unit                                          */
-    FMM_WAVES,    /* tables of plane waves, by order, which is the number of their set too; one unit         */
-    FMM_PAIR,     /* M2L, by order, in batches of full parents; a unit is a target and a source             */
-    FMM_SPARSE,   /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
-    FMM_FAMILY,   /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
-    FMM_CELL,     /* M2M and L2L, by order; a unit is a child                                             */
-    FMM_VISIT,    /* M2P and P2L, by order; a unit is a particle                                           */
-    FMM_LEAF_8,   /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
-    FMM_LEAF_32,  /* the same with 32                                                                     */
+    FMM_TREE,          /* tree and lists, by particles; a unit is a leaf                                     */
+    FMM_ADAPTIVE,      /* the same of adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
+    FMM_UNEVEN,        /* near field of the tree of FMM_LOW_CAPACITY, whose leaves meet others of another level; a unit is a leaf */
+    FMM_NEAR,          /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
+    FMM_LONE,          /* the same of leaves without others around them; a unit is a leaf                        */
+    FMM_SINGLE_UNEVEN, /* FMM_UNEVEN and FMM_NEAR in single precision                                     */
+    FMM_SINGLE_NEAR,
+    FMM_LIST,    /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
+    FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
+    FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
+    FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
+    FMM_SPARSE,  /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
+    FMM_FAMILY,  /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
+    FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
+    FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
+    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
+    FMM_LEAF_32, /* the same with 32                                                                     */
     FMM_OPERATIONS
 } fmm_operation;
 

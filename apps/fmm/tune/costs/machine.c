@@ -28,9 +28,11 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
         *sizes = capacities;
         return 2;
     case FMM_UNEVEN:
+    case FMM_SINGLE_UNEVEN:
         *sizes = capacities;
         return 1;
     case FMM_NEAR:
+    case FMM_SINGLE_NEAR:
         *sizes = near_sizes;
         return NEAR_SIZES;
     case FMM_LONE:
@@ -51,10 +53,11 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "adaptive n=%d", "uneven n=%d", "near n=%d",     "lone n=%d",
-                                                      "list n=%d",   "tables p=%d",   "waves p=%d",  "pair p=%d",     "sparse p=%d",
-                                                      "family p=%d", "cell p=%d",     "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
-    const int has_gradient = operation == FMM_UNEVEN || operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",          "adaptive n=%d",    "uneven n=%d", "near n=%d",   "lone n=%d",
+                                                      "single uneven n=%d", "single near n=%d", "list n=%d",   "tables p=%d", "waves p=%d",
+                                                      "pair p=%d",          "sparse p=%d",      "family p=%d", "cell p=%d",   "visit p=%d",
+                                                      "leaf p=%d n=8",      "leaf p=%d n=32"};
+    const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_LIST) || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
@@ -63,13 +66,15 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
 
 /* The sources of what is measured (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_harmonics_text[],
-    fmm_near_text[], fmm_levels_text[], fmm_bench_text[], fmm_bench_expansions_text[];
+    fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_levels_text[], fmm_bench_text[],
+    fmm_bench_expansions_text[];
 
 /* FNV-1a of these texts: they are long, and there are many works. */
 static void fingerprint(char text[17])
 {
-    const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text, fmm_waves_text, fmm_wave_levels_text,     fmm_harmonics_text,
-                                   fmm_near_text,       fmm_levels_text,    fmm_bench_text, fmm_bench_expansions_text};
+    const char *const sources[] = {fmm_near_pairs_text,   fmm_translate_text, fmm_waves_text,       fmm_wave_levels_text,
+                                   fmm_harmonics_text,    fmm_near_text,      fmm_near_single_text, fmm_batch_text,
+                                   fmm_batch_single_text, fmm_levels_text,    fmm_bench_text,       fmm_bench_expansions_text};
     uint64_t sum = 14695981039346656037u;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
         for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;

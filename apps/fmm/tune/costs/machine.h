@@ -42,6 +42,12 @@ typedef struct fmm_machine_options {
     void *user;                  /* of both */
 } fmm_machine_options;
 
+/* Of sums over near pairs. */
+typedef struct fmm_pair_costs {
+    double near[FMM_SMALL_LEAF + 1], large; /* these times the sources and large pairs of fmm_cell_counts */
+    double uneven; /* times that a pair takes in leaves of different levels, which act on each other one after the other; 0: not known */
+} fmm_pair_costs;
+
 /* Seconds; those by order at each of 0 ... FMM_MAX_ORDER, NaN between orders that were not measured. */
 typedef struct fmm_machine {
     fmm_measure measure;
@@ -49,9 +55,9 @@ typedef struct fmm_machine {
                [FMM_MEASURED_ORDERS]; /* as measured, of the sizes of each operation; 0: not measured.  All below is found from these */
     double tree_particle, tree_leaf;  /* tree and lists = so much for each */
     double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
-    double near[FMM_SMALL_LEAF + 1], large;  /* near field = these times the sources and large pairs of fmm_cell_counts */
-    double near_leaf;                        /* and so much for each leaf */
-    double uneven; /* times that a pair takes in leaves of different levels, which act on each other one after the other; 0: not known */
+    double near_leaf;                        /* near field = so much for each leaf, and ... */
+    fmm_pair_costs pairs;                    /* ... this, in the precision that is predicted: */
+    fmm_pair_costs in_double, in_single;
     double list, list_pair;           /* lists of far pairs = so much for each parent, and for each target and source */
     double tables[FMM_MAX_ORDER + 1]; /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
@@ -75,6 +81,12 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mea
 
 /* Of the near field, an ordered pair of particles in leaves of a mean size, which is 1 at least; larger ones than FMM_SMALL_LEAF take the same for each. */
 double fmm_machine_pair(const fmm_machine *machine, double size);
+
+/* In which precision the near field is predicted from now on; double precision at first. */
+static inline void fmm_machine_take_single(fmm_machine *machine, int single)
+{
+    machine->pairs = single ? machine->in_single : machine->in_double;
+}
 
 /* Those of `orders` that a machine does not know; all that are there where it knows nothing. */
 fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders);

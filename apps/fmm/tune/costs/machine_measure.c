@@ -46,7 +46,7 @@ static yoke_status try_operation(void *user, int64_t device, int64_t units, int6
 
 static int is_long(fmm_operation operation, int size)
 {
-    if (operation < FMM_TABLES) return operation == FMM_NEAR && size >= LONG_LEAF;
+    if (operation < FMM_TABLES) return (operation == FMM_NEAR || operation == FMM_SINGLE_NEAR) && size >= LONG_LEAF;
     return size > LONG_ORDER || operation == FMM_FAMILY || operation == FMM_LEAF_32;
 }
 

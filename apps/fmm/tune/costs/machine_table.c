@@ -55,24 +55,27 @@ static void find_trees(fmm_machine *m)
          &m->adaptive_leaf);
 }
 
-/*
- * source [NEAR_SIZES] of a full leaf with others around it, as measured, becomes that without what the leaf takes, *leaf.  A lone leaf is its own source,
- * and full ones of the same size have many.
- */
-static void split_near(const fmm_machine *m, const int *sizes, double source[NEAR_SIZES], double *leaf)
+/* full [NEAR_SIZES]: what full leaves take in one precision, with all sources in and around them. */
+static void get_full(const fmm_machine *m, fmm_operation operation, double full[NEAR_SIZES])
 {
-    double full[NEAR_SIZES];
-    const int *lone_sizes;
+    const int *sizes;
+    (void)fmm_measured_sizes(FMM_NEAR, &sizes);
+    get_measured(m, operation, full);
+    for (int k = 0; k < NEAR_SIZES; k++) full[k] *= fmm_bench_sources(sizes[k]);
+    limit_by_next(NEAR_SIZES, full);
+}
+
+/* What a leaf takes beside its sources: a lone leaf is its own source, and full ones of the same size have many. */
+static double leaf_beside(const fmm_machine *m, const double full[NEAR_SIZES])
+{
+    const int *sizes, *lone_sizes;
+    (void)fmm_measured_sizes(FMM_NEAR, &sizes);
     (void)fmm_measured_sizes(FMM_LONE, &lone_sizes);
     const double lone = m->unit[FMM_LONE][0];
     int same = 0;
     while (sizes[same] < lone_sizes[0]) same++;
-    for (int k = 0; k < NEAR_SIZES; k++) full[k] = source[k] * fmm_bench_sources(sizes[k]);
-    limit_by_next(NEAR_SIZES, full);
     const double own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
-    *leaf = fmin(fmax(lone - own * (full[same] - lone) / others, 0), full[0]);
-    for (int k = 0; k < NEAR_SIZES; k++) source[k] = (full[k] - *leaf) / fmm_bench_sources(sizes[k]);
-    limit_by_next(NEAR_SIZES, source);
+    return fmin(fmax(lone - own * (full[same] - lone) / others, 0), full[0]);
 }
 
 /* Few pairs and many tell what a parent takes without any, and a pair. */
@@ -83,39 +86,58 @@ static void find_lists(fmm_machine *m)
     line(fmm_bench_list_pairs(FMM_FEW_CHILDREN), parent[0], fmm_bench_list_pairs(FMM_ALL_CHILDREN), parent[1], &m->list_pair, &m->list);
 }
 
-/* Of a source, straight between the sizes that were measured. */
-static void find_near(fmm_machine *m)
+/* Of a source, straight between the sizes that were measured, without what the leaf takes. */
+static void find_pairs_of_leaves(const double full[NEAR_SIZES], double leaf, fmm_pair_costs *pairs)
 {
     double source[NEAR_SIZES];
     const int *sizes;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
-    get_measured(m, FMM_NEAR, source);
-    for (int k = 0; k < NEAR_SIZES; k++)
-        if (sizes[k] == FMM_SMALL_LEAF) m->near_unit = source[k];
-    split_near(m, sizes, source, &m->near_leaf);
+    for (int k = 0; k < NEAR_SIZES; k++) source[k] = (full[k] - fmin(leaf, full[0])) / fmm_bench_sources(sizes[k]);
+    limit_by_next(NEAR_SIZES, source);
     for (int n = 1, k = 0; n <= FMM_SMALL_LEAF; n++) {
         while (sizes[k + 1] < n) k++;
         const double part = (double)(n - sizes[k]) / (sizes[k + 1] - sizes[k]);
-        m->near[n] = source[k] + part * (source[k + 1] - source[k]);
+        pairs->near[n] = source[k] + part * (source[k + 1] - source[k]);
     }
-    m->large = source[NEAR_SIZES - 1] / sizes[NEAR_SIZES - 1];
+    pairs->large = source[NEAR_SIZES - 1] / sizes[NEAR_SIZES - 1];
 }
 
 double fmm_machine_pair(const fmm_machine *machine, double size)
 {
-    if (size >= FMM_SMALL_LEAF) return machine->large;
+    const fmm_pair_costs *pairs = &machine->pairs;
+    if (size >= FMM_SMALL_LEAF) return pairs->large;
     const int below = size > 1 ? (int)size : 1;
     const double part = size > 1 ? size - below : 0;
-    return (machine->near[below] + part * (machine->near[below + 1] - machine->near[below])) / (below + part);
+    return (pairs->near[below] + part * (pairs->near[below + 1] - pairs->near[below])) / (below + part);
 }
 
 /* What is left of a near field with leaves of two levels, where all its pairs took as long as those of one. */
-static void find_uneven(fmm_machine *m)
+static double find_uneven(const fmm_machine *m, fmm_operation uneven)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
-    const double left = (m->unit[FMM_UNEVEN][0] - m->near_leaf) * of.leaves - pairs * pair;
-    m->uneven = fmax(1 + left / (2 * of.uneven * pair), 1);
+    const double left = (m->unit[uneven][0] - m->near_leaf) * of.leaves - pairs * pair;
+    return fmax(1 + left / (2 * of.uneven * pair), 1);
+}
+
+/* A leaf takes the same in both precisions. */
+static void find_near(fmm_machine *m)
+{
+    double full[NEAR_SIZES], source[NEAR_SIZES];
+    const int *sizes, count = fmm_measured_sizes(FMM_NEAR, &sizes);
+    get_measured(m, FMM_NEAR, source);
+    for (int k = 0; k < count; k++)
+        if (sizes[k] == FMM_SMALL_LEAF) m->near_unit = source[k];
+    get_full(m, FMM_NEAR, full);
+    m->near_leaf = leaf_beside(m, full);
+    find_pairs_of_leaves(full, m->near_leaf, &m->in_double);
+    get_full(m, FMM_SINGLE_NEAR, full);
+    find_pairs_of_leaves(full, m->near_leaf, &m->in_single);
+    fmm_machine_take_single(m, 1);
+    m->in_single.uneven = find_uneven(m, FMM_SINGLE_UNEVEN);
+    fmm_machine_take_single(m, 0);
+    m->in_double.uneven = find_uneven(m, FMM_UNEVEN);
+    fmm_machine_take_single(m, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------------- by order */
@@ -194,7 +216,6 @@ void fmm_machine_find_costs(fmm_machine *m)
 {
     find_trees(m);
     find_near(m);
-    find_uneven(m);
     find_lists(m);
     find_order_costs(m, FMM_TABLES, m->tables);
     find_pairs(m);

@@ -354,6 +354,32 @@ static yoke_status refuse(const search *s, double least, const char *cause)
                      fmm_quantity_names[s->request->of], cause, reachable);
 }
 
+/* --------------------------------------------------------------------------------------------- single precision */
+
+bool fmm_request_may_be_single(const fmm_request *request)
+{
+    static const double least = 3e-5; /* estimates are some 1e-6 at least */
+    return request->error >= least && request->of != FMM_ENERGY;
+}
+
+bool fmm_accuracy_is_single(const fmm_accuracy *a, const fmm_request *request)
+{
+    static const double part = 0.1;
+    const double adds = request->of == FMM_FORCES ? a->single_force : a->single_potential;
+    return fmm_request_may_be_single(request) && adds <= part * request->error;
+}
+
+/* By so many particles. */
+static void estimate_single(const search *s, fmm_accuracy *a)
+{
+    enum { SAMPLES = 64 };
+    a->single_potential = a->single_force = NAN;
+    if (!fmm_request_may_be_single(s->request)) return;
+    fmm_near_rounding(s->method, SAMPLES, &a->single_potential, &a->single_force);
+    a->single_potential /= s->norms.potential;
+    a->single_force /= s->norms.force;
+}
+
 yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy)
 {
     fmm_expanded particles;
@@ -372,14 +398,16 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     if (CERTAINTY * s.rounding > request->error) return refuse(&s, CERTAINTY * s.rounding, "double precision rounds more");
     int order = 0;
     if (s.depth < 2 || particles.tree->count < 2) {
-        *accuracy = (fmm_accuracy){.potential = s.rounding, .potential_rounding = s.rounding};
+        *accuracy = (fmm_accuracy){.potential = s.rounding, .potential_rounding = s.rounding, .single_potential = NAN, .single_force = NAN};
         return YOKE_OK;
     }
     status = find_order(&s, &order);
     if (status) return status;
     if (order < 0) return refuse(&s, upper(&s, LARGEST), "expansions have at most order 50");
     *accuracy = s.known[order];
-    return find_set(&s, order, accuracy);
+    status = find_set(&s, order, accuracy);
+    estimate_single(&s, accuracy);
+    return status;
 }
 
 int fmm_accuracy_set(const fmm_accuracy *a, int order)

@@ -31,8 +31,9 @@ typedef struct fmm_accuracy {
     double potential_uncertainty, force_uncertainty,
         energy_uncertainty; /* their standard errors, as parts of them                          */
     double potential_norm_uncertainty, force_norm_uncertainty,
-        energy_norm_uncertainty; /* the part of these that is due to what errors are relative to */
-    double potential_rounding;   /* what double precision adds, with any order; it is in `potential` too */
+        energy_norm_uncertainty;           /* the part of these that is due to what errors are relative to */
+    double potential_rounding;             /* what double precision adds, with any order; it is in `potential` too */
+    double single_potential, single_force; /* what a near field in single precision adds at most, estimated; NaN: not asked for */
 } fmm_accuracy;
 
 /*
@@ -41,6 +42,13 @@ typedef struct fmm_accuracy {
  * Errors: INPUT (the error cannot be reached: by which cause, and which one can be), those of fmm_method_sort_charges and fmm_method_expand.
  */
 yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy);
+
+/*
+ * Whether the near field may be in single precision by an error that is requested: what that adds is to be below a tenth of it.  The first by the request
+ * alone, before there is a tree; the second by the estimate too.
+ */
+bool fmm_request_may_be_single(const fmm_request *request);
+bool fmm_accuracy_is_single(const fmm_accuracy *accuracy, const fmm_request *request);
 
 /* That of the requested quantity; with `times` standard errors. */
 double fmm_accuracy_upper(const fmm_accuracy *accuracy, fmm_quantity of, double times);

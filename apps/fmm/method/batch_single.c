@@ -1,0 +1,170 @@
+/*
+ * batch_single.c - sums of a batch in single precision.
+ *
+ * Rounding moves a place by a small part of the reach of the batch.  So pairs whose distance is below a part of that are summed in double precision.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "method/batch.h"
+
+/* Places behind the last particle, with charges of 0. */
+static const float far_away = 1e6f;
+/* In units of the targets' leaf: much larger leaves have places with too large errors. */
+static const float most_reach = 16;
+
+void fmm_rounded_destroy(fmm_method *m)
+{
+    for (int c = 0; c < 4; c++) yoke_release(m->context, m->rounded.at[c]);
+    yoke_release(m->context, m->rounded.centre);
+    m->rounded = (fmm_rounded){0};
+}
+
+yoke_status fmm_rounded_create(fmm_method *m)
+{
+    yoke_status status = YOKE_OK;
+    if (m->rounded.centre) return status;
+    for (int c = 0; c < 4 && !status; c++)
+        status = yoke_allocate(m->context, m->tree->count + FMM_SINGLE_PACK, sizeof *m->rounded.at[c], &m->rounded.at[c]);
+    if (!status) status = yoke_allocate(m->context, m->tree->leaves.count, sizeof *m->rounded.centre, &m->rounded.centre);
+    if (status) fmm_rounded_destroy(m);
+    return status;
+}
+
+/* All leaves' particles from their own centres. */
+void fmm_rounded_fill(fmm_method *m, int threads)
+{
+    const fmm_single_kernel *kernel = fmm_single_select();
+    const fmm_leaves *leaves = &m->tree->leaves;
+    const double *const from[3] = {m->sorted->x, m->sorted->y, m->sorted->z};
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t l = 0; l < leaves->count; l++) {
+        const int64_t first = leaves->particle[l], count = leaves->particle[l + 1] - first;
+        double *const centre = m->rounded.centre[l];
+        fmm_tree_centre(m->tree, leaves->level[l], leaves->cell[l], centre);
+        for (int c = 0; c < 3; c++)
+            kernel->round(count, from[c] + first, centre[c], 1 / fmm_tree_edge(m->tree, leaves->level[l]), m->rounded.at[c] + first);
+        kernel->round(count, m->sorted->charge + first, 0, 1, m->rounded.at[3] + first);
+    }
+}
+
+void fmm_single_batch_begin(fmm_batch *b)
+{
+    b->single.scale = 1 / fmm_tree_edge(b->m->tree, b->m->tree->leaves.level[b->leaf]);
+    b->single.reach = 0;
+}
+
+void fmm_single_batch_add(fmm_batch *b, int64_t leaf, int64_t first, int64_t some)
+{
+    const fmm_rounded *from = &b->m->rounded;
+    const unsigned char *level = b->m->tree->leaves.level;
+    fmm_single_batch *s = &b->single;
+    float *const to[3] = {s->x, s->y, s->z};
+    const float scale = level[leaf] == level[b->leaf] ? 1 : (float)ldexp(1, level[b->leaf] - level[leaf]);
+    for (int c = 0; c < 3; c++) {
+        const float offset = (float)((from->centre[leaf][c] - from->centre[b->leaf][c]) * s->scale), reach = fabsf(offset) + scale / 2;
+        b->single_kernel->take(some, from->at[c] + first, scale, offset, to[c] + b->count);
+        if (reach > s->reach) s->reach = reach;
+    }
+    b->single_kernel->take(some, from->at[3] + first, 1, 0, s->charge + b->count);
+}
+
+static void add_sums(const fmm_batch *b, int64_t first, int64_t count)
+{
+    const fmm_targets *t = &b->targets;
+    const double scale = b->single.scale, slope = scale * scale;
+    for (int64_t i = 0; i < count; i++) {
+        const float *sum = b->single.sum[i];
+        t->potential[first + i] += scale * (double)sum[0];
+        if (!t->gx) continue;
+        t->gx[first + i] += slope * (double)sum[1];
+        t->gy[first + i] += slope * (double)sum[2];
+        t->gz[first + i] += slope * (double)sum[3];
+    }
+}
+
+/* What targets did to the batch. */
+static void give_back(const fmm_batch *b)
+{
+    const fmm_field *f = b->m->sum;
+    const fmm_single_batch *s = &b->single;
+    const double scale = s->scale, slope = scale * scale;
+    for (int64_t r = 0, at = 0; r < b->runs; at += b->length[r++]) {
+        const int64_t first = b->first[r], count = b->length[r];
+        b->single_kernel->give(count, s->potential + at, scale, f->potential + first);
+        if (!f->gx) continue;
+        b->single_kernel->give(count, s->gx + at, slope, f->gx + first);
+        b->single_kernel->give(count, s->gy + at, slope, f->gy + first);
+        b->single_kernel->give(count, s->gz + at, slope, f->gz + first);
+    }
+}
+
+/* The number in the tree's order of a particle of the batch. */
+static int64_t find(const fmm_batch *b, int64_t packed)
+{
+    int r = 0;
+    for (; packed >= b->length[r]; r++) packed -= b->length[r];
+    return b->first[r] + packed;
+}
+
+/* What the charge at j does at i; (dx, dy, dz) is from j to i. */
+static void add_pair(const fmm_method *m, int64_t i, int64_t j, const double d[3], double inverse)
+{
+    const fmm_field *f = m->sum;
+    const double share = m->sorted->charge[j] * inverse, slope = share * inverse * inverse;
+    f->potential[i] += share;
+    if (f->gx) f->gx[i] -= slope * d[0], f->gy[i] -= slope * d[1], f->gz[i] -= slope * d[2];
+}
+
+/* A target and a particle of the batch, in double precision; nothing where they are at the same place. */
+static void add_close(const fmm_batch *b, int64_t target, int64_t packed)
+{
+    static const double least_square = 0x1p-1022;
+    const fmm_particles *p = b->m->sorted;
+    const int64_t i = b->first_target + target, j = find(b, packed);
+    const double d[3] = {p->x[i] - p->x[j], p->y[i] - p->y[j], p->z[i] - p->z[j]}, back[3] = {-d[0], -d[1], -d[2]};
+    const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if (!(square >= least_square)) return;
+    add_pair(b->m, i, j, d, 1 / sqrt(square));
+    if (b->mutual) add_pair(b->m, j, i, back, 1 / sqrt(square));
+}
+
+/* The number among the batch of the first of some targets; false: only some of them are in it. */
+static bool find_own(const fmm_batch *b, int64_t first, int64_t count, int64_t *own)
+{
+    const int64_t from = b->first_target + first;
+    *own = FMM_NONE_OWN;
+    if (b->mutual) return true;
+    for (int64_t r = 0, at = 0; r < b->runs; at += b->length[r++]) {
+        if (from + count <= b->first[r] || from >= b->first[r] + b->length[r]) continue;
+        *own = at + from - b->first[r];
+        return from >= b->first[r] && from + count <= b->first[r] + b->length[r];
+    }
+    return true;
+}
+
+bool fmm_single_batch_meet(fmm_batch *b, int64_t first, int64_t count)
+{
+    enum { SOME = 32, FEW = 4 };
+    fmm_single_batch *s = &b->single;
+    const fmm_single_kernel *kernel = b->single_kernel;
+    const fmm_rounded *from = &b->m->rounded;
+    const int64_t at = b->first_target + first, some = FEW + fmm_batch_padded(b) / FMM_SINGLE_PACK * count / SOME;
+    fmm_single_limits limits = {.square = s->reach / FMM_BATCH_LEAST * (s->reach / FMM_BATCH_LEAST),
+                                .close = some < FMM_BATCH_CLOSE ? some : FMM_BATCH_CLOSE};
+    if (s->reach > most_reach || !find_own(b, first, count, &limits.own)) return false;
+    for (int64_t i = b->count; i < fmm_batch_padded(b); i++) {
+        s->x[i] = s->y[i] = s->z[i] = far_away;
+        s->charge[i] = 0;
+    }
+    const fmm_single_packed packed = {b->count, s->x, s->y, s->z, s->charge, s->potential, s->gx, s->gy, s->gz};
+    const fmm_single_targets targets = {count, from->at[0] + at, from->at[1] + at, from->at[2] + at, from->at[3] + at, s->sum};
+    const int64_t told = (b->mutual ? kernel->add_both : kernel->add)(&packed, &targets, b->targets.gx != NULL, &limits, s->close);
+    if (told < 0) return false;
+    add_sums(b, first, count);
+    if (b->mutual) give_back(b);
+    for (int64_t k = 0; k < told; k++)
+        for (int lane = 0; lane < FMM_SINGLE_PACK; lane++)
+            if (s->close[k].which >> lane & 1) add_close(b, first + s->close[k].target, s->close[k].packed + lane);
+    return true;
+}
