@@ -29,7 +29,7 @@ static void count_lattice(double spacing, int depth, fmm_counts *counts)
         p->y[i] = 0.5 + (i / 64 % 64 - 31.5) * spacing;
         p->z[i] = 0.5 + (i / 4096 - 31.5) * spacing;
     }
-    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, 1}, depth, &tree), YOKE_OK);
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = 1}, depth, &tree), YOKE_OK);
     assert_int_equal(fmm_count(tree, counts), YOKE_OK);
     fmm_tree_destroy(tree);
     fmm_particles_destroy(p);

@@ -349,12 +349,12 @@ static void what_makes_no_tree_is_refused(void **state)
 {
     (void)state;
     fmm_particles *p = cloud_create(context, UNIFORM, 10);
-    const fmm_box box = {{0, 0, 0}, 1};
+    const fmm_box box = {.side = 1};
     fmm_tree *tree = NULL;
     assert_int_equal(fmm_tree_create(p, box, -1, &tree), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_tree_create(p, box, FMM_MAX_DEPTH + 1, &tree), YOKE_ERROR_ARGUMENT);
     const double sides[] = {0, -1, NAN, INFINITY};
-    for (int s = 0; s < 4; s++) assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, sides[s]}, 3, &tree), YOKE_ERROR_ARGUMENT);
+    for (int s = 0; s < 4; s++) assert_int_equal(fmm_tree_create(p, (fmm_box){.side = sides[s]}, 3, &tree), YOKE_ERROR_ARGUMENT);
     const double places[] = {NAN, INFINITY, 1.5, -1e-9};
     for (int s = 0; s < 4; s++) {
         p->y[6] = places[s];

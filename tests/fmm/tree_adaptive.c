@@ -371,7 +371,7 @@ static void operations_on_a_lattice_are_those_of_uniform_trees(void **state)
         p->y[i] = (i / EDGE % EDGE + 0.5) / EDGE;
         p->z[i] = (i / EDGE / EDGE + 0.5) / EDGE;
     }
-    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, 1}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = 1}, 4, &tree), YOKE_OK);
     assert_int_equal(fmm_count(tree, counts), YOKE_OK);
     assert_int_equal(fmm_count_operations(tree, 0, 5, capacities, operations), YOKE_OK);
     for (int k = 0; k < 5; k++) {
@@ -414,7 +414,7 @@ static void what_makes_no_adaptive_tree_is_refused(void **state)
     fmm_operations operations[2];
     assert_int_equal(fmm_tree_create_adaptive(p, fmm_box_around(p), 5, 0, &tree), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_tree_create_adaptive(p, fmm_box_around(p), FMM_MAX_DEPTH + 1, 4, &tree), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_tree_create_adaptive(p, (fmm_box){{0, 0, 0}, NAN}, 5, 4, &tree), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_tree_create_adaptive(p, (fmm_box){.side = NAN}, 5, 4, &tree), YOKE_ERROR_ARGUMENT);
     assert_null(tree);
     tree = tree_of(p, 4);
     assert_int_equal(fmm_tree_divide(tree, FMM_MAX_DEPTH + 1, 4), YOKE_ERROR_ARGUMENT);

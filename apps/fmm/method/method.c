@@ -32,35 +32,40 @@ static yoke_status limit_depth(const fmm_method *m, const fmm_particles *particl
 }
 
 /* The levels of a tree that was given, or a tree of its own. */
-static yoke_status divide(fmm_method *m, const fmm_particles *particles, const fmm_particles *scaled, const fmm_method_options *o)
+static yoke_status divide(fmm_method *m, const fmm_particles *particles, const fmm_method_options *o)
 {
-    const fmm_box box = m->tree ? m->tree->box : o->cells && !o->capacity ? fmm_box_around_cells(scaled, o->cells) : fmm_box_around(scaled);
+    const fmm_box box = m->tree ? m->tree->box : fmm_box_scaled(particles, o->capacity ? 0 : o->cells);
+    const double softening = ldexp(particles->softening, -box.length);
     int depth;
-    yoke_status status = limit_depth(m, particles, &box, scaled->softening, o, &depth);
+    m->scale.length = box.length;
+    yoke_status status = fmm_scale_check_softening(particles, softening);
+    if (!status) status = limit_depth(m, particles, &box, softening, o, &depth);
     if (status) return status;
     if (m->tree) return fmm_tree_divide(m->tree, depth, o->capacity);
-    if (o->capacity) return fmm_tree_create_adaptive(scaled, box, depth, o->capacity, &m->tree);
-    return fmm_tree_create(scaled, box, depth, &m->tree);
+    if (o->capacity) return fmm_tree_create_adaptive(particles, box, depth, o->capacity, &m->tree);
+    return fmm_tree_create(particles, box, depth, &m->tree);
+}
+
+/* Positions in the tree's order and units. */
+static void sort_positions(const fmm_method *m, const fmm_particles *particles)
+{
+    const fmm_power unit = fmm_power_of(-m->scale.length);
+    const double *const from[3] = {particles->x, particles->y, particles->z};
+    double *const to[3] = {m->sorted->x, m->sorted->y, m->sorted->z};
+    for (int c = 0; c < 3; c++) {
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < m->tree->count; i++) to[c][i] = fmm_scale_coordinate(from[c][m->tree->order[i]], unit);
+    }
+    m->sorted->softening = fmm_times(particles->softening, unit);
 }
 
 /* The tree, and the particles in its order. */
 static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, const fmm_method_options *options)
 {
-    fmm_particles *scaled = NULL;
     m->tree = options->tree;
-    yoke_status status = fmm_particles_create(m->context, particles->count, &scaled);
-    if (status) return status;
-    fmm_scale_positions(particles, &m->scale.length, scaled);
-    status = fmm_scale_check_softening(particles, scaled);
-    if (!status) status = divide(m, particles, scaled, options);
-    if (!status) status = fmm_particles_create(m->context, particles->count, &m->sorted);
-    if (!status) {
-        m->sorted->softening = scaled->softening;
-        fmm_tree_sort(m->tree, scaled->x, m->sorted->x);
-        fmm_tree_sort(m->tree, scaled->y, m->sorted->y);
-        fmm_tree_sort(m->tree, scaled->z, m->sorted->z);
-    }
-    fmm_particles_destroy(scaled);
+    yoke_status status = divide(m, particles, options);
+    if (!status) status = fmm_particles_create_unplaced(m->context, particles->count, &m->sorted);
+    if (!status) sort_positions(m, particles);
     if (!status) status = fmm_field_create(m->context, particles->count, options->gradient, &m->sum);
     return status;
 }

@@ -11,7 +11,7 @@ yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **valu
     return YOKE_OK;
 }
 
-yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles)
+yoke_status fmm_particles_create_unplaced(yoke_context *context, int64_t count, fmm_particles **particles)
 {
     fmm_particles *created = NULL;
     if (count < 0 || count > FMM_MAX_PARTICLES)
@@ -19,15 +19,26 @@ yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_parti
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
     *created = (fmm_particles){.context = context, .count = count};
-    status = fmm_zeros_create(context, count, &created->x);
-    if (!status) status = fmm_zeros_create(context, count, &created->y);
-    if (!status) status = fmm_zeros_create(context, count, &created->z);
+    status = yoke_allocate_untouched(context, count, sizeof *created->x, &created->x);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *created->y, &created->y);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *created->z, &created->z);
     if (!status) status = fmm_zeros_create(context, count, &created->charge);
     if (status)
         fmm_particles_destroy(created);
     else
         *particles = created;
     return status;
+}
+
+yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles)
+{
+    fmm_particles *created = NULL;
+    yoke_status status = fmm_particles_create_unplaced(context, count, &created);
+    if (status) return status;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) created->x[i] = created->y[i] = created->z[i] = 0;
+    *particles = created;
+    return YOKE_OK;
 }
 
 void fmm_particles_destroy(fmm_particles *particles)

@@ -29,6 +29,8 @@ yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **valu
 
 /* All at the origin without charge.  Errors: ARGUMENT (count negative or above FMM_MAX_PARTICLES), MEMORY. */
 yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles);
+/* The same for particles whose places are set next: they are not set here. */
+yoke_status fmm_particles_create_unplaced(yoke_context *context, int64_t count, fmm_particles **particles);
 /* NULL allowed. */
 void fmm_particles_destroy(fmm_particles *particles);
 

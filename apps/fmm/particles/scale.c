@@ -21,21 +21,26 @@ static int exponent(double value)
     return e;
 }
 
-/* A power of two: its exponent, and its value where that is a normal number. */
-typedef struct power {
-    int exponent;
-    double value; /* 0: not */
-} power;
+fmm_power fmm_power_of(int exponent) { return (fmm_power){exponent, abs(exponent) <= 1000 ? ldexp(1, exponent) : 0}; }
 
-static power power_of(int exponent) { return (power){exponent, abs(exponent) <= 1000 ? ldexp(1, exponent) : 0}; }
-
-/* As ldexp, which takes much longer. */
-static inline double times(double value, power p) { return p.value > 0 ? value * p.value : ldexp(value, p.exponent); }
-
-static inline double coordinate(double value, power unit)
+fmm_extent fmm_extent_of(const fmm_particles *p)
 {
-    double scaled = times(value, unit);
-    return fabs(scaled) < 0x1p-459 ? 0 : scaled; /* the others differ by 2^-511 at least, whose square is a normal number */
+    double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
+    if (p->count == 0) return (fmm_extent){{0}, {0}};
+#pragma omp parallel for schedule(static) reduction(min : x0, y0, z0) reduction(max : x1, y1, z1)
+    for (int64_t i = 0; i < p->count; i++) {
+        const double x = p->x[i], y = p->y[i], z = p->z[i];
+        x0 = x < x0 ? x : x0, y0 = y < y0 ? y : y0, z0 = z < z0 ? z : z0; /* fmin and fmax are calls */
+        x1 = x > x1 ? x : x1, y1 = y > y1 ? y : y1, z1 = z > z1 ? z : z1;
+    }
+    return (fmm_extent){{x0, y0, z0}, {x1, y1, z1}};
+}
+
+int fmm_scale_length(const fmm_particles *particles, const fmm_extent *extent)
+{
+    double largest = particles->softening;
+    for (int c = 0; c < 3; c++) largest = fmax(largest, fmax(fabs(extent->low[c]), fabs(extent->high[c])));
+    return exponent(largest);
 }
 
 /* The first particle whose charge is lost beside the largest; count: none. */
@@ -50,23 +55,23 @@ static int64_t lost_charge(int64_t count, const double *charge, const double *sc
 
 void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_particles *scaled)
 {
-    int64_t n = particles->count;
-    int e = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, particles->softening))));
-    const power unit = power_of(-e);
+    const int64_t n = particles->count;
+    const fmm_extent extent = fmm_extent_of(particles);
+    const fmm_power unit = fmm_power_of(-fmm_scale_length(particles, &extent));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        scaled->x[i] = coordinate(particles->x[i], unit);
-        scaled->y[i] = coordinate(particles->y[i], unit);
-        scaled->z[i] = coordinate(particles->z[i], unit);
+        scaled->x[i] = fmm_scale_coordinate(particles->x[i], unit);
+        scaled->y[i] = fmm_scale_coordinate(particles->y[i], unit);
+        scaled->z[i] = fmm_scale_coordinate(particles->z[i], unit);
     }
-    scaled->softening = times(particles->softening, unit);
-    *length = e;
+    scaled->softening = fmm_times(particles->softening, unit);
+    *length = -unit.exponent;
 }
 
-yoke_status fmm_scale_check_softening(const fmm_particles *particles, const fmm_particles *scaled)
+yoke_status fmm_scale_check_softening(const fmm_particles *particles, double scaled)
 {
     static const double least = 1e-90; /* its third power is a normal number */
-    if (!(particles->softening > 0) || scaled->softening >= least) return YOKE_OK;
+    if (!(particles->softening > 0) || scaled >= least) return YOKE_OK;
     return yoke_fail(particles->context, YOKE_ERROR_INPUT,
                      "a softening of %g is less than %g of the largest coordinate: it cannot be summed beside that; choose a larger one",
                      particles->softening, least);
@@ -75,9 +80,9 @@ yoke_status fmm_scale_check_softening(const fmm_particles *particles, const fmm_
 yoke_status fmm_scale_charges(yoke_context *context, int64_t count, const double *charge, int *exponent_of, double *scaled)
 {
     int e = exponent(largest_of(count, charge, 0));
-    const power unit = power_of(-e);
+    const fmm_power unit = fmm_power_of(-e);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) scaled[i] = times(charge[i], unit);
+    for (int64_t i = 0; i < count; i++) scaled[i] = fmm_times(charge[i], unit);
     int64_t lost = lost_charge(count, charge, scaled);
     if (lost < count)
         return yoke_fail(context, YOKE_ERROR_INPUT,
@@ -93,7 +98,7 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
     yoke_status status = fmm_particles_create(particles->context, particles->count, &created);
     if (status) return status;
     fmm_scale_positions(particles, &scale->length, created);
-    status = fmm_scale_check_softening(particles, created);
+    status = fmm_scale_check_softening(particles, created->softening);
     if (!status) status = fmm_scale_charges(particles->context, particles->count, particles->charge, &scale->charge, created->charge);
     if (status)
         fmm_particles_destroy(created);
@@ -105,14 +110,14 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
 yoke_status fmm_scale_field(const double *charge, fmm_scale scale, fmm_field *field)
 {
     int64_t bad = field->count;
-    const power unit = power_of(scale.charge - scale.length), slope_unit = power_of(scale.charge - 2 * scale.length);
+    const fmm_power unit = fmm_power_of(scale.charge - scale.length), slope_unit = fmm_power_of(scale.charge - 2 * scale.length);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < field->count; i++) {
-        field->potential[i] = times(field->potential[i], unit);
+        field->potential[i] = fmm_times(field->potential[i], unit);
         if (!isfinite(field->potential[i]) && i < bad) bad = i;
         double *const slopes[3] = {field->gx, field->gy, field->gz};
         for (int c = 0; c < 3 && field->gx; c++) {
-            slopes[c][i] = times(slopes[c][i], slope_unit);
+            slopes[c][i] = fmm_times(slopes[c][i], slope_unit);
             if (!isfinite(charge[i] * slopes[c][i]) && i < bad) bad = i;
         }
     }

@@ -4,6 +4,8 @@
 #ifndef FMM_PARTICLES_SCALE_H
 #define FMM_PARTICLES_SCALE_H
 
+#include <math.h>
+
 #include "particles/field.h"
 #include "particles/particles.h"
 
@@ -11,6 +13,35 @@
 typedef struct fmm_scale {
     int length, charge;
 } fmm_scale;
+
+/* A power of two: its exponent, and its value where that is a normal number of a usual size; 0: not. */
+typedef struct fmm_power {
+    int exponent;
+    double value;
+} fmm_power;
+fmm_power fmm_power_of(int exponent);
+
+/* As ldexp, which takes much longer. */
+static inline double fmm_times(double value, fmm_power power)
+{
+    return power.value > 0 ? value * power.value : ldexp(value, power.exponent);
+}
+
+/* A coordinate in units of 2^length; unit: fmm_power_of(-length). */
+static inline double fmm_scale_coordinate(double value, fmm_power unit)
+{
+    const double scaled = fmm_times(value, unit);
+    return fabs(scaled) < 0x1p-459 ? 0 : scaled; /* the others differ by 2^-511 at least, whose square is a normal number */
+}
+
+/* The least and the largest coordinates; 0 without particles. */
+typedef struct fmm_extent {
+    double low[3], high[3];
+} fmm_extent;
+fmm_extent fmm_extent_of(const fmm_particles *particles);
+
+/* The length of fmm_scale of particles with this extent. */
+int fmm_scale_length(const fmm_particles *particles, const fmm_extent *extent);
 
 /*
  * The particles in these units.  Nothing is rounded, but coordinates below 2^-459 (7e-139) of the largest become 0: what is nearer together than
@@ -21,8 +52,8 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
  * the largest, and would be lost: of which particle).  */
 void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_particles *scaled);
 yoke_status fmm_scale_charges(yoke_context *context, int64_t count, const double *charge, int *exponent, double *scaled);
-/* Refuses a softening that is lost beside the coordinates.  scaled: by fmm_scale_positions.  Errors: INPUT. */
-yoke_status fmm_scale_check_softening(const fmm_particles *particles, const fmm_particles *scaled);
+/* Refuses a softening that is lost beside the coordinates.  scaled: the softening in units of 2^length.  Errors: INPUT. */
+yoke_status fmm_scale_check_softening(const fmm_particles *particles, double scaled);
 
 /*
  * Changes the field of the scaled particles to that of the particles, whose charges are charge [field->count].  Errors: NUMERIC (a potential or a

@@ -80,16 +80,61 @@ static void insert(root *roots, int *count, root added)
     roots[at] = added;
 }
 
-/* The neighbours of the leaf where the walk is, and leaves in whose W direct cells around it are, in the order of their particles. */
-static int find_roots(fmm_walk *walk, int level, root *roots)
+/* A cell, and the octants of its children that touch another cell. */
+typedef struct touched {
+    int32_t cell;
+    unsigned octants;
+} touched;
+
+/* The parents of a cell's neighbours, as the walk at its parent has them, in ascending order.  octant: of the cell. */
+static int find_parents(const int32_t near[FMM_NEIGHBOURS], int octant, touched parents[8])
+{
+    /* In each coordinate [half in which the cell lies][the parent that comes first, or the next]: the octants that touch it. */
+    static const unsigned char in_x[2][2] = {{0xAA, 0xFF}, {0xFF, 0x55}}, in_y[2][2] = {{0xCC, 0xFF}, {0xFF, 0x33}},
+                               in_z[2][2] = {{0xF0, 0xFF}, {0xFF, 0x0F}};
+    const int x = octant & 1, y = octant >> 1 & 1, z = octant >> 2;
+    int count = 0;
+    for (int k = 0; k < 8; k++) {
+        const int u = k & 1, v = k >> 1 & 1, w = k >> 2;
+        const touched added = {near[x + u + 3 * (y + v) + 9 * (z + w)], in_x[x][u] & in_y[y][v] & in_z[z][w]};
+        if (added.cell < 0) continue;
+        int at = count++;
+        for (; at > 0 && parents[at - 1].cell > added.cell; at--) parents[at] = parents[at - 1];
+        parents[at] = added;
+    }
+    return count;
+}
+
+/* The neighbours of a cell on its level, in ascending order: children of a cell follow one another.  The walk is at its parent. */
+static int find_neighbours(const fmm_walk *walk, int level, int32_t cell, root *roots)
+{
+    const fmm_level *above = &walk->tree->level[level - 1], *cells = &walk->tree->level[level];
+    touched parents[8];
+    const int num_parents = find_parents(walk->near[level - 1], fmm_octant(cells, cell), parents);
+    int count = 0;
+    for (int p = 0; p < num_parents; p++) {
+        const unsigned octants = above->octants[parents[p].cell];
+        int32_t child = above->child[parents[p].cell];
+        for (int o = 0; octants >> o; o++) {
+            if (!(octants >> o & 1)) continue;
+            roots[count] = (root){cells->leaf[child], child};
+            count += (int)(parents[p].octants >> o & 1) & (child != cell);
+            child++;
+        }
+    }
+    return count;
+}
+
+/* The neighbours of a leaf, and leaves in whose W direct cells around it are, in the order of their particles. */
+static int find_roots(fmm_walk *walk, int level, int32_t cell, root *roots)
 {
     const fmm_tree *tree = walk->tree;
-    int count = 0;
+    if (level == 0) return 0;
+    fmm_walk_to(walk, level - 1, tree->level[level].parent[cell]);
+    int count = find_neighbours(walk, level, cell, roots);
+    if (level <= tree->coarsest) return count;
+    fmm_walk_down(walk, level, cell);
     fmm_walk_find_coarser(walk, level);
-    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
-        int32_t cell = walk->near[level][n];
-        if (cell >= 0 && n != FMM_SELF) insert(roots, &count, (root){tree->level[level].leaf[cell], cell});
-    }
     for (int i = 0; i < walk->num_touching[level]; i++) insert(roots, &count, (root){walk->touching[level][i], -1});
     for (int l = tree->coarsest + 1; l <= level; l++)
         for (int i = 0; i < walk->num_x[l] && fmm_is_direct(tree, l, walk->cell[l]); i++) insert(roots, &count, (root){walk->x[l][i], -1});
@@ -101,9 +146,8 @@ static void collect(collector *c, int32_t leaf)
     const fmm_tree *tree = c->tree;
     root roots[MAX_ROOTS];
     c->level = tree->leaves.level[leaf];
-    fmm_walk_to(&c->walk, c->level, tree->leaves.cell[leaf]);
     fmm_key_coordinates(tree->level[c->level].key[tree->leaves.cell[leaf]], c->at);
-    int count = find_roots(&c->walk, c->level, roots);
+    int count = find_roots(&c->walk, c->level, tree->leaves.cell[leaf], roots);
     for (int r = 0; r < count; r++) {
         uint32_t at[3];
         if (roots[r].cell < 0 || fmm_is_leaf(tree, c->level, roots[r].cell)) {
@@ -135,6 +179,19 @@ typedef struct visit {
 static int64_t chunk_end(const visit *v, int64_t k)
 {
     return (k + 1) * CHUNK < v->tree->leaves.count ? (k + 1) * CHUNK : v->tree->leaves.count;
+}
+
+/* About what each thread collects of U, in memory that it touches first. */
+static yoke_status make_first_room(visit *v)
+{
+    enum { EACH = 30 /* near a leaf */ };
+    const int64_t room = v->tree->leaves.count / v->threads * EACH + FIRST_ROOM;
+    yoke_status status = YOKE_OK;
+    for (int t = 0; t < v->threads && !status; t++) {
+        status = yoke_allocate_untouched(v->tree->context, room, sizeof *v->collectors[t].near, &v->collectors[t].near);
+        if (!status) v->collectors[t].near_room = room;
+    }
+    return status;
 }
 
 /* Each thread collects; start[t + 1] becomes the number of entries of leaf t. */
@@ -193,6 +250,7 @@ static yoke_status fill(visit *v)
     if (!status) status = yoke_allocate(context, leaves + 1, sizeof *v->w.start, &v->w.start);
     if (!status) status = yoke_allocate(context, v->threads, sizeof *v->collectors, &v->collectors);
     if (!status) status = yoke_allocate(context, v->num_chunks, sizeof *v->chunks, &v->chunks);
+    if (!status) status = make_first_room(v);
     if (status) return status;
     visit_leaves(v);
     for (int t = 0; t < v->threads && !status; t++) status = v->collectors[t].status;

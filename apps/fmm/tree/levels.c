@@ -186,6 +186,8 @@ yoke_status fmm_levels_create(fmm_tree *tree, int depth, int64_t capacity)
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) created.level[l] = (fmm_level){0};
     created.leaves = (fmm_leaves){0};
     created.depth = 0;
+    created.asked_depth = depth;
+    created.asked_capacity = capacity;
     yoke_status status = make_root(&created);
     for (int64_t below = 1; created.depth < depth && !status;) {
         status = make_children(&created, created.depth, capacity, &below);

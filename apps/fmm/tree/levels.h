@@ -7,7 +7,7 @@
 #include "tree/tree.h"
 
 /*
- * Fills depth, coarsest, level and leaves from the rest: cells with more than `capacity` particles are split, down to level `depth`; capacity 0: all
+ * Fills depth, coarsest, level, leaves and what they were made for from the rest: cells with more than `capacity` particles are split, down to level `depth`; capacity 0: all
  * cells, and the tree has that depth.  On an error the tree stays as it is.  Errors: MEMORY.
  */
 yoke_status fmm_levels_create(fmm_tree *tree, int depth, int64_t capacity);

@@ -3,20 +3,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "particles/scale.h"
 #include "tree/levels.h"
 #include "tree/sort.h"
-
-static void bounds(int64_t count, const double *values, double *low, double *high)
-{
-    double least = INFINITY, largest = -INFINITY;
-#pragma omp parallel for schedule(static) reduction(min : least) reduction(max : largest)
-    for (int64_t i = 0; i < count; i++) {
-        least = values[i] < least ? values[i] : least; /* fmin and fmax are calls */
-        largest = values[i] > largest ? values[i] : largest;
-    }
-    *low = count ? least : 0;
-    *high = count ? largest : 0;
-}
 
 /*
  * Makes a box hardly larger, up to high[3] at least, so that its cells' centres are rounded neither in themselves nor when they are computed: the side has
@@ -38,24 +27,15 @@ static void make_centres_exact(const double high[3], fmm_box *box)
     box->side = ceil(side / unit) * unit;
 }
 
-/* The cube around the particles as it is, and their largest coordinates. */
-static fmm_box tight_box(const fmm_particles *particles, double high[3])
+/* The cube around particles as it is. */
+static fmm_box tight_box(const fmm_extent *extent)
 {
-    const double *const values[3] = {particles->x, particles->y, particles->z};
     fmm_box box = {.side = 0};
     for (int c = 0; c < 3; c++) {
-        bounds(particles->count, values[c], &box.low[c], &high[c]);
-        box.side = fmax(box.side, high[c] - box.low[c]);
+        box.low[c] = extent->low[c];
+        box.side = fmax(box.side, extent->high[c] - extent->low[c]);
     }
     if (box.side == 0) box.side = 1;
-    return box;
-}
-
-fmm_box fmm_box_around(const fmm_particles *particles)
-{
-    double high[3];
-    fmm_box box = tight_box(particles, high);
-    make_centres_exact(high, &box);
     return box;
 }
 
@@ -66,14 +46,42 @@ int fmm_depth_of_cells(int64_t cells)
     return depth;
 }
 
+/* cells 0: for trees of any depth. */
+static fmm_box box_around(const fmm_extent *extent, int64_t count, int64_t cells)
+{
+    fmm_box box = tight_box(extent);
+    if (cells) {
+        const double spacings = cbrt((double)count) - 1, margin = box.side / 2 / fmax(spacings, 1);
+        for (int c = 0; c < 3; c++) box.low[c] -= margin;
+        box.side = ldexp((box.side + 2 * margin) / (double)cells, fmm_depth_of_cells(cells));
+    }
+    make_centres_exact(extent->high, &box);
+    return box;
+}
+
+fmm_box fmm_box_around(const fmm_particles *particles)
+{
+    const fmm_extent extent = fmm_extent_of(particles);
+    return box_around(&extent, particles->count, 0);
+}
+
 fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells)
 {
-    double high[3];
-    fmm_box box = tight_box(particles, high);
-    const double spacings = cbrt((double)particles->count) - 1, margin = box.side / 2 / fmax(spacings, 1);
-    for (int c = 0; c < 3; c++) box.low[c] -= margin;
-    box.side = ldexp((box.side + 2 * margin) / (double)cells, fmm_depth_of_cells(cells));
-    make_centres_exact(high, &box);
+    const fmm_extent extent = fmm_extent_of(particles);
+    return box_around(&extent, particles->count, cells);
+}
+
+fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells)
+{
+    fmm_extent extent = fmm_extent_of(particles);
+    const int length = fmm_scale_length(particles, &extent);
+    const fmm_power unit = fmm_power_of(-length);
+    for (int c = 0; c < 3; c++) {
+        extent.low[c] = fmm_scale_coordinate(extent.low[c], unit);
+        extent.high[c] = fmm_scale_coordinate(extent.high[c], unit);
+    }
+    fmm_box box = box_around(&extent, particles->count, cells);
+    box.length = length;
     return box;
 }
 
@@ -84,15 +92,19 @@ static uint32_t cell_of(double t, int32_t cells)
     return (uint32_t)(cell - (cell == cells));
 }
 
+/* A coordinate in units of the box. */
+static inline double place(double value, fmm_power unit) { return unit.exponent ? fmm_scale_coordinate(value, unit) : value; }
+
 /* Keys of the particles' cells on a level.  Errors: ARGUMENT. */
 static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int level, uint64_t *keys)
 {
     int64_t bad = p->count;
     const int32_t cells = (int32_t)1 << level;
+    const fmm_power unit = fmm_power_of(-box->length);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < p->count; i++) {
-        const double x = (p->x[i] - box->low[0]) / box->side, y = (p->y[i] - box->low[1]) / box->side,
-                     z = (p->z[i] - box->low[2]) / box->side;
+        const double x = (place(p->x[i], unit) - box->low[0]) / box->side, y = (place(p->y[i], unit) - box->low[1]) / box->side,
+                     z = (place(p->z[i], unit) - box->low[2]) / box->side;
         if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1 && z >= 0 && z <= 1)) { /* or not finite */
             bad = i < bad ? i : bad;
             continue;
@@ -103,7 +115,8 @@ static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int lev
     return yoke_fail(p->context, YOKE_ERROR_ARGUMENT,
                      "particle %lld at (%g, %g, %g) lies outside of the tree's box, which begins at (%g, %g, %g) and has sides of %g: "
                      "take a box around all particles",
-                     (long long)bad + 1, p->x[bad], p->y[bad], p->z[bad], box->low[0], box->low[1], box->low[2], box->side);
+                     (long long)bad + 1, p->x[bad], p->y[bad], p->z[bad], ldexp(box->low[0], box->length), ldexp(box->low[1], box->length),
+                     ldexp(box->low[2], box->length), ldexp(box->side, box->length));
 }
 
 /* The tree with its sorted keys, without levels.  Errors: as those of fmm_tree_create. */
@@ -117,7 +130,7 @@ static yoke_status create_sorted(const fmm_particles *particles, fmm_box box, in
     fmm_tree *created = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
-    *created = (fmm_tree){.context = context, .box = box, .count = particles->count, .key_level = key_level};
+    *created = (fmm_tree){.context = context, .box = box, .count = particles->count, .key_level = key_level, .asked_depth = -1};
     status = yoke_allocate_untouched(context, created->count, sizeof *created->key, &created->key);
     if (!status) status = yoke_allocate_untouched(context, created->count, sizeof *created->order, &created->order);
     if (!status) status = make_keys(particles, &box, key_level, created->key);
@@ -161,6 +174,7 @@ yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity)
             tree->context, YOKE_ERROR_ARGUMENT,
             "a tree of depth %d with leaves of at most %lld particles; depths are 0 to %d here, and numbers of particles not negative",
             depth, (long long)capacity, tree->key_level);
+    if (depth == tree->asked_depth && capacity == tree->asked_capacity) return YOKE_OK;
     return fmm_levels_create(tree, depth, capacity);
 }
 
@@ -178,6 +192,7 @@ void fmm_tree_cut(fmm_tree *tree, int depth)
     for (; tree->depth > depth; tree->depth--) fmm_level_release(tree->context, &tree->level[tree->depth]);
     fmm_level_release_children(tree->context, &tree->level[tree->depth]);
     fmm_leaves_number(tree);
+    tree->asked_depth = -1;
 }
 
 void fmm_tree_destroy(fmm_tree *tree)

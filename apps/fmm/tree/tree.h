@@ -11,9 +11,10 @@
 #include "particles/particles.h"
 #include "tree/key.h"
 
-/* The cube [low, low + side] in each coordinate. */
+/* The cube [low, low + side] in each coordinate, in units of 2^length of the particles that lie in it. */
 typedef struct fmm_box {
     double low[3], side;
+    int length;
 } fmm_box;
 
 typedef struct fmm_level {
@@ -38,12 +39,14 @@ typedef struct fmm_leaves {
 typedef struct fmm_tree {
     yoke_context *context;
     fmm_box box;
-    int64_t count;  /* particles                                                                                                  */
-    int key_level;  /* of key                                                                                                     */
-    uint64_t *key;  /* [count] ascending: of the cells of key_level where the particles lie                                         */
-    int32_t *order; /* [count] particle i of the tree is order[i] of those it was made of                                           */
-    int depth;      /* the deepest level with cells; of a uniform tree that of all leaves                                           */
-    int coarsest;   /* the first level with a leaf; depth without particles                                                        */
+    int64_t count;   /* particles                                                                                                  */
+    int key_level;   /* of key                                                                                                     */
+    uint64_t *key;   /* [count] ascending: of the cells of key_level where the particles lie                                         */
+    int32_t *order;  /* [count] particle i of the tree is order[i] of those it was made of                                           */
+    int depth;       /* the deepest level with cells; of a uniform tree that of all leaves                                           */
+    int coarsest;    /* the first level with a leaf; depth without particles                                                        */
+    int asked_depth; /* what the levels were made for, below 0: nothing yet, and ...                                           */
+    int64_t asked_capacity; /* ... the same                                                                                       */
     int32_t direct; /* 0, or what the owner sets: cells of the lists W and X (lists.h) with at most so many particles are summed directly */
     fmm_leaves leaves;
     fmm_level level[FMM_MAX_DEPTH + 1];
@@ -63,6 +66,11 @@ fmm_box fmm_box_around(const fmm_particles *particles);
  * Else as fmm_box_around.
  */
 fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells);
+/*
+ * As fmm_box_around (cells 0) or fmm_box_around_cells of the particles in units of fmm_scale_positions, which need not be copied for it: trees in this box are over
+ * those.
+ */
+fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells);
 /* The least depth with so many cells along a side; one that no tree has where cells is not 1 ... 2^FMM_MAX_DEPTH. */
 int fmm_depth_of_cells(int64_t cells);
 
@@ -79,7 +87,7 @@ yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int dep
  */
 yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int depth, int64_t capacity, fmm_tree **tree);
 /*
- * Divides the particles anew, without sorting them: capacity 0 gives the uniform tree of depth `depth`, others the adaptive tree whose leaves have at most so
+ * Divides the particles anew, without sorting them, where they are divided otherwise: capacity 0 gives the uniform tree of depth `depth`, others the adaptive tree whose leaves have at most so
  * many particles or lie on that level.  On an error the tree stays as it is.
  * Errors: ARGUMENT (depth below 0 or above key_level, a capacity below 0), MEMORY.
  */

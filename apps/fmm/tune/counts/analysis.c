@@ -1,9 +1,9 @@
 #include "tune/counts/analysis.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "method/method.h"
-#include "particles/scale.h"
 
 yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
 {
@@ -36,16 +36,11 @@ yoke_status fmm_analysis_capacities(fmm_analysis *a, int64_t direct, int num_cap
 /* cells 0: for trees of any depth. */
 static yoke_status sort(const fmm_particles *particles, int64_t cells, fmm_analysis *a)
 {
-    int length;
     const double begin_s = yoke_clock_s();
-    fmm_particles *scaled = NULL;
-    yoke_status status = fmm_particles_create(particles->context, particles->count, &scaled);
-    if (status) return status;
-    fmm_scale_positions(particles, &length, scaled);
-    status = cells ? fmm_tree_create(scaled, fmm_box_around_cells(scaled, cells), fmm_depth_of_cells(cells), &a->tree)
-                   : fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), FMM_MAX_DEPTH, particles->count + 1, &a->tree);
-    if (!status) a->deepest = fmm_method_deepest(&a->tree->box, scaled->softening);
-    fmm_particles_destroy(scaled);
+    const fmm_box box = fmm_box_scaled(particles, cells);
+    yoke_status status = cells ? fmm_tree_create(particles, box, fmm_depth_of_cells(cells), &a->tree)
+                               : fmm_tree_create_adaptive(particles, box, FMM_MAX_DEPTH, particles->count + 1, &a->tree);
+    if (!status) a->deepest = fmm_method_deepest(&box, ldexp(particles->softening, -box.length));
     a->sort_s = yoke_clock_s() - begin_s;
     return status;
 }
