@@ -6,7 +6,9 @@
 enum {
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
-    FIRST_BITS = 3 * DIGIT_BITS, /* of longer keys, as many of the highest bits are sorted first: few keys are equal then */
+    FEW_BITS = 2 * DIGIT_BITS,  /* of longer keys, so many of the highest bits are sorted first: few keys are equal then, ... */
+    MANY_BITS = 3 * DIGIT_BITS, /* ... and so many of more than FEW keys */
+    FEW = 1 << 21,
     LEAST_CHUNK = 4096,
     MAX_CHUNKS = 1024,
     CHUNK = 1024,       /* about so many keys a thread takes at a time, to sort those that are equal in their first bits */
@@ -100,10 +102,8 @@ static yoke_status sort_digits(yoke_context *context, int64_t count, int low, in
             move(&s, shift, from);
             from = !from;
         }
-        if (from && count) {
-            memcpy(keys, s.key[1], (size_t)count * sizeof *keys);
-            memcpy(order, s.order[1], (size_t)count * sizeof *order);
-        }
+#pragma omp parallel for schedule(static) if (from)
+        for (int64_t i = 0; i < (from ? count : 0); i++) keys[i] = s.key[1][i], order[i] = s.order[1][i];
     }
     yoke_release(context, s.key[1]);
     yoke_release(context, s.order[1]);
@@ -211,7 +211,7 @@ static yoke_status sort_rest(yoke_context *context, int64_t count, int low, uint
 /* By the lowest bits; the others are the same.  Errors: MEMORY. */
 static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
 {
-    const int low = bits > FIRST_BITS ? bits - FIRST_BITS : 0;
+    const int first = count > FEW ? MANY_BITS : FEW_BITS, low = bits > first ? bits - first : 0;
     yoke_status status = sort_digits(context, count, low, bits, keys, order);
     return status || low == 0 ? status : sort_rest(context, count, low, keys, order);
 }
