@@ -1,13 +1,12 @@
 #include "devices.h"
 
 #include <omp.h>
-#include <string.h>
 
 #include "common/files/file.h"
 
-void dense_device_options(app_option *options, dense_words *words, app_terminal *terminal)
+void dense_device_options(app_option_table *table, dense_words *words, app_terminal *terminal)
 {
-    const app_option all[DENSE_DEVICE_OPTIONS + 1] = {
+    const app_option options[] = {
         {.name = "devices",
          .value = "LIST",
          .help = "devices that work, as in openmp,opencl:0.0; by default all cores and each GPU once",
@@ -34,7 +33,7 @@ void dense_device_options(app_option *options, dense_words *words, app_terminal 
         app_option_quiet(&terminal->quiet),
         {.name = NULL},
     };
-    memcpy(options, all, sizeof all);
+    app_options_add(table, options);
 }
 
 yoke_status dense_devices_check(yoke_context *context, const dense_words *words)

@@ -7,8 +7,6 @@
 #include "common/console/options.h"
 #include "common/console/terminal.h"
 
-enum { DENSE_DEVICE_OPTIONS = 10 };
-
 /* Texts are borrowed from the command line; NULL: not given. */
 typedef struct dense_words {
     const char *devices, *share, *objective, *machine, *store, *declared, *json;
@@ -16,8 +14,8 @@ typedef struct dense_words {
     bool explain;
 } dense_words;
 
-/* Fills DENSE_DEVICE_OPTIONS entries of a table of options, and the end of it. */
-void dense_device_options(app_option *options, dense_words *words, app_terminal *terminal);
+/* Adds the options that are read into `words`. */
+void dense_device_options(app_option_table *table, dense_words *words, app_terminal *terminal);
 
 /* Errors: INPUT (share, objective, results that cannot be written). */
 yoke_status dense_devices_check(yoke_context *context, const dense_words *words);

@@ -29,30 +29,33 @@ typedef struct gemm {
     double ceiling_s, difference;
 } gemm;
 
-static int options(void *own, app_option *table)
+static void add_options(void *own, app_option_table *table)
 {
     gemm *g = own;
-    table[0] = (app_option){.name = "k",
-                            .value = "K",
-                            .help = "columns of A, rows of B; by default N",
-                            .number = &g->k,
-                            .minimum = 1,
-                            .maximum = DENSE_MAX_SIDE};
-    table[1] = (app_option){.name = "memory-limit",
-                            .value = "DEVICE=BYTES",
-                            .help = "memory that a GPU may take; B goes through in panels where it does not fit; may be given for several",
-                            .list = &g->limits};
-    table[2] = (app_option){.name = "kernel",
-                            .value = "V",
-                            .help = "of GPUs: 1: C moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
-                            .number = &g->version,
-                            .minimum = 1,
-                            .maximum = 3};
-    table[3] = (app_option){.name = "partition",
-                            .value = "WHAT",
-                            .help = "of C among the ranks of mpirun: fpm (by default), cpm-multi, cpm or even",
-                            .text = &g->partition};
-    return 4;
+    const app_option options[] = {
+        {.name = "k",
+         .value = "K",
+         .help = "columns of A, rows of B; by default N",
+         .number = &g->k,
+         .minimum = 1,
+         .maximum = DENSE_MAX_SIDE},
+        {.name = "memory-limit",
+         .value = "DEVICE=BYTES",
+         .help = "memory that a GPU may take; B goes through in panels where it does not fit; may be given for several",
+         .list = &g->limits},
+        {.name = "kernel",
+         .value = "V",
+         .help = "of GPUs: 1: C moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
+         .number = &g->version,
+         .minimum = 1,
+         .maximum = 3},
+        {.name = "partition",
+         .value = "WHAT",
+         .help = "of C among the ranks of mpirun: fpm (by default), cpm-multi, cpm or even",
+         .text = &g->partition},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
 }
 
 /* In the order of dense_partition. */
@@ -396,7 +399,7 @@ const dense_operation dense_operation_gemm = {
              .most_n = DENSE_MAX_SIDE,
              .most_block = DENSE_MAX_BLOCK},
     .own_bytes = sizeof(gemm),
-    .options = options,
+    .options = add_options,
     .check = check,
     .begin = begin,
     .compute = compute,

@@ -11,38 +11,35 @@
 #include "inputs.h"
 #include "output/output.h"
 
-enum { SHARED_OPTIONS = 8 };
-
 /* Adds an option that has a help text. */
-static void add(app_option *options, int *count, app_option option)
+static void add(app_option_table *options, app_option option)
 {
-    if (option.help) options[(*count)++] = option;
+    if (option.help) app_options_add(options, (const app_option[]){option, {.name = NULL}});
 }
 
-static void add_number(app_option *options, int *count, const char *name, const char *value, const char *help, int64_t *number,
-                       int64_t minimum, int64_t maximum)
+static void add_number(app_option_table *options, const char *name, const char *value, const char *help, int64_t *number, int64_t minimum,
+                       int64_t maximum)
 {
-    add(options, count, (app_option){.name = name, .value = value, .help = help, .number = number, .minimum = minimum, .maximum = maximum});
+    add(options, (app_option){.name = name, .value = value, .help = help, .number = number, .minimum = minimum, .maximum = maximum});
 }
 
 static yoke_status parse(const dense_operation *operation, dense_work *w, int argc, char **argv, bool *answered)
 {
-    app_option options[SHARED_OPTIONS + DENSE_OWN_OPTIONS + DENSE_DEVICE_OPTIONS + 1] = {{.name = NULL}};
+    app_option_table options = {0};
     const dense_help *help = &operation->help;
     app_usage usage = operation->usage;
     int64_t seed = -1;
-    int count = 0;
-    add_number(options, &count, "n", "N", help->n, &w->n, 1, help->most_n);
-    add_number(options, &count, "m", "M", help->m, &w->m, 1, help->most_n);
-    if (operation->options) count += operation->options(w->own, options + count);
-    add(options, &count, (app_option){.name = "precision", .value = "KIND", .help = help->precision, .text = &w->precision});
-    add_number(options, &count, "seed", "S", help->seed, &seed, 0, INT64_MAX - 2);
-    add(options, &count, (app_option){.name = "output", .value = help->output_value, .help = help->output, .text = &w->output});
-    add_number(options, &count, "b", "B", help->block, &w->block, 1, help->most_block);
-    add(options, &count, (app_option){.name = "check", .help = help->check, .flag = &w->check});
-    add(options, &count, (app_option){.name = "ceiling", .help = help->ceiling, .flag = &w->ceiling});
-    dense_device_options(options + count, &w->words, w->terminal);
-    usage.options = options;
+    add_number(&options, "n", "N", help->n, &w->n, 1, help->most_n);
+    add_number(&options, "m", "M", help->m, &w->m, 1, help->most_n);
+    if (operation->options) operation->options(w->own, &options);
+    add(&options, (app_option){.name = "precision", .value = "KIND", .help = help->precision, .text = &w->precision});
+    add_number(&options, "seed", "S", help->seed, &seed, 0, INT64_MAX - 2);
+    add(&options, (app_option){.name = "output", .value = help->output_value, .help = help->output, .text = &w->output});
+    add_number(&options, "b", "B", help->block, &w->block, 1, help->most_block);
+    add(&options, (app_option){.name = "check", .help = help->check, .flag = &w->check});
+    add(&options, (app_option){.name = "ceiling", .help = help->ceiling, .flag = &w->ceiling});
+    dense_device_options(&options, &w->words, w->terminal);
+    usage.options = options.options;
     usage.columns = operation->on_ranks ? dense_columns : dense_columns + 1;
     yoke_status status = app_options_parse(w->context, &usage, argc, argv, &w->operands, answered);
     w->seed_given = seed >= 0;

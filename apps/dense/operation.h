@@ -12,8 +12,6 @@
 #include "devices.h"
 #include "share/share.h"
 
-enum { DENSE_OWN_OPTIONS = 8 };
-
 /* One run of an operation: its command line, and what is made and found. */
 typedef struct dense_work {
     yoke_context *context;
@@ -46,11 +44,11 @@ typedef struct dense_operation {
     const char *name, *summary; /* in the list of operations */
     app_usage usage;            /* without options and columns */
     dense_help help;
-    size_t own_bytes;                               /* of its state */
-    int (*options)(void *own, app_option *options); /* options of its own: DENSE_OWN_OPTIONS at most; returns their number */
-    yoke_status (*check)(const dense_work *work);   /* the command line */
-    yoke_status (*begin)(dense_work *work);         /* reads or makes what is worked on */
-    yoke_status (*compute)(dense_work *work);       /* run and shared are there */
+    size_t own_bytes;                                      /* of its state */
+    void (*options)(void *own, app_option_table *options); /* adds options of its own */
+    yoke_status (*check)(const dense_work *work);          /* the command line */
+    yoke_status (*begin)(dense_work *work);                /* reads or makes what is worked on */
+    yoke_status (*compute)(dense_work *work);              /* run and shared are there */
     yoke_status (*on_ranks)(dense_work *work, int argc,
                             char **argv);         /* all of it, where there are several ranks; run is there, shared is not */
     yoke_status (*write)(dense_work *work);       /* to --output, where it is given */

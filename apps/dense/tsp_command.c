@@ -13,15 +13,19 @@ typedef struct search {
     dense_tour tour;
 } search;
 
-static int options(void *own, app_option *table)
+static void add_options(void *own, app_option_table *table)
 {
-    table[0] = (app_option){.name = "restarts",
-                            .value = "R",
-                            .help = "random tours to begin with; by default 1000",
-                            .number = &((search *)own)->restarts,
-                            .minimum = 1,
-                            .maximum = DENSE_MAX_RESTARTS};
-    return 1;
+    search *s = own;
+    const app_option options[] = {
+        {.name = "restarts",
+         .value = "R",
+         .help = "random tours to begin with; by default 1000",
+         .number = &s->restarts,
+         .minimum = 1,
+         .maximum = DENSE_MAX_RESTARTS},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
 }
 
 static int64_t restarts_of(const search *s) { return s->restarts ? s->restarts : RESTARTS; }
@@ -113,7 +117,7 @@ const dense_operation dense_operation_tsp = {
              .check = "climb some restarts again on the cores, and compare",
              .most_n = DENSE_MAX_CITIES},
     .own_bytes = sizeof(search),
-    .options = options,
+    .options = add_options,
     .check = check,
     .begin = begin,
     .compute = compute,

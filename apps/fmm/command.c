@@ -15,7 +15,8 @@ static const char *const objectives[] = {"time", "energy", "edp", "ed2p", "instr
 enum { RUN_OBJECTIVES = 4 };
 static const char *const baselines[] = {"operations", NULL};
 
-static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
+/* What is computed, and how exactly. */
+static void add_method_options(app_option_table *table, fmm_command *line)
 {
     const app_option options[] = {
         {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
@@ -48,6 +49,15 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->order,
          .minimum = 0,
          .maximum = FMM_MAX_ORDER},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* How the tree is chosen, and what is told of the choice. */
+static void add_choice_options(app_option_table *table, fmm_command *line)
+{
+    const app_option options[] = {
         {.name = "objective",
          .value = "WHAT",
          .help = "least of the chosen tree: time (by default), energy, edp, ed2p, instructions or cycles (of the cores)",
@@ -76,6 +86,15 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->check,
          .minimum = 0,
          .maximum = FMM_MAX_PARTICLES},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* Where particles come from, where results go, and what acts between particles. */
+static void add_particle_options(app_option_table *table, fmm_command *line)
+{
+    const app_option options[] = {
         {.name = "generate",
          .value = "KIND",
          .help = "instead of FILE, in the unit cube: grid, shells, xenon, uniform, clusters, line, plane, spiral, outlier",
@@ -116,6 +135,15 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .value = "H",
          .help = "nearer together than H charges act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r",
          .text = &line->softening},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* Who computes it. */
+static void add_device_options(app_option_table *table, fmm_command *line, app_terminal *terminal)
+{
+    const app_option options[] = {
         {.name = "devices",
          .value = "LIST",
          .help = "devices that sum over pairs, as in openmp,opencl:0.0; auto: all; by default the cores",
@@ -139,13 +167,23 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         app_option_quiet(&terminal->quiet),
         {.name = NULL},
     };
+    app_options_add(table, options);
+}
+
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
+{
+    app_option_table table = {0};
+    add_method_options(&table, line);
+    add_choice_options(&table, line);
+    add_particle_options(&table, line);
+    add_device_options(&table, line, terminal);
     const app_usage usage = {
         .program = "yoke fmm",
         .operands = "[FILE]",
         .operands_least = 0,
         .operands_most = 1,
         .summary = "Computes potentials and forces of charged particles in open space.",
-        .options = options,
+        .options = table.options,
         .columns = fmm_explain_columns,
         .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
                    "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"

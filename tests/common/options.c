@@ -223,6 +223,24 @@ static void what_follows_two_dashes_is_left_to_a_command(void **state)
     assert_string_equal(text, "unexpected argument ls; usage: program [OPTION]... -- COMMAND");
 }
 
+static void tables_join_in_order_and_no_further_than_there_is_room(void **state)
+{
+    (void)state;
+    bool flag = false, last = false;
+    const app_option first[] = {{.name = "first", .help = "f", .flag = &flag}, {.name = "a", .help = "a", .flag = &flag}, {0}};
+    const app_option second[] = {{.name = "last", .help = "l", .flag = &last}, {0}};
+    app_option_table table = {0};
+    app_options_add(&table, first);
+    app_options_add(&table, second);
+    assert_int_equal(table.count, 3);
+    assert_string_equal(table.options[1].name, "a");
+    assert_ptr_equal(table.options[2].flag, &last);
+    assert_null(table.options[3].name);
+    for (int i = 0; i < APP_OPTIONS_MAXIMUM; i++) app_options_add(&table, first);
+    assert_int_equal(table.count, APP_OPTIONS_MAXIMUM);
+    assert_null(table.options[APP_OPTIONS_MAXIMUM].name);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_follow_or_are_joined),
     cmocka_unit_test(what_is_not_given_is_left_alone),
@@ -236,6 +254,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_very_long_unknown_option_is_refused),
     cmocka_unit_test(a_value_may_be_left_out_where_there_is_another),
     cmocka_unit_test(what_follows_two_dashes_is_left_to_a_command),
+    cmocka_unit_test(tables_join_in_order_and_no_further_than_there_is_room),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

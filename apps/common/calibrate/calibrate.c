@@ -39,7 +39,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
                          command_line *line, bool *answered)
 {
     char of_kernel[64], details[DETAILS_BYTES];
-    const app_option own[] = {
+    app_option_table table = {0};
+    const app_option options[] = {
         {.name = "devices",
          .value = "LIST",
          .help = "what to measure, as in openmp,cuda:0; by default all cores and every GPU",
@@ -57,18 +58,17 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &line->sysroot},
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
+        {.name = NULL},
     };
-    enum { OWN = sizeof own / sizeof own[0] };
-    app_option options[OWN + APP_CALIBRATE_OPTIONS + 1] = {{0}};
-    memcpy(options, own, sizeof own);
-    for (int i = 0; front->options && front->options[i].name && i < APP_CALIBRATE_OPTIONS; i++) options[OWN + i] = front->options[i];
+    app_options_add(&table, options);
+    if (front->options) app_options_add(&table, front->options);
     snprintf(of_kernel, sizeof of_kernel, "what is measured, see below; by default %.16s", front->kernels->name);
     write_kernels(front, details);
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
         .summary = "Measures this machine for plans: speeds of devices alone and together, copies, powers, frequencies.",
-        .options = options,
+        .options = table.options,
         .details = details,
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

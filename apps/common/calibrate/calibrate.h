@@ -53,11 +53,9 @@ typedef struct app_calibrate_other {
 
 typedef struct app_calibrate_front {
     const app_calibrate_kernel *kernels; /* the first is the default */
-    const app_option *options;           /* of the program's kernels, a list as in app_usage; NULL: none.  At most APP_CALIBRATE_OPTIONS */
+    const app_option *options;           /* of the program's kernels, a table as in app_usage; NULL: none */
     const app_calibrate_other *others;   /* NULL: none */
 } app_calibrate_front;
-
-enum { APP_CALIBRATE_OPTIONS = 16 };
 
 /*
  * The whole command: argv[1 ..] are its options.  Devices that fail are left out, and the others are told before the failure is returned.

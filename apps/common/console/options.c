@@ -25,6 +25,11 @@ app_option app_option_out(const char **directory, const char *help)
     return (app_option){.name = "out", .value = "DIRECTORY", .help = help, .text = directory};
 }
 
+void app_options_add(app_option_table *table, const app_option *options)
+{
+    while (options->name != NULL && table->count < APP_OPTIONS_MAXIMUM) table->options[table->count++] = *options++;
+}
+
 static const char *dashes(const char *name) { return name[0] != '\0' && name[1] == '\0' ? "-" : "--"; }
 
 static void print_help(const app_usage *usage)

@@ -33,6 +33,17 @@ typedef struct app_option {
     app_list *list; /* each value is appended */
 } app_option;
 
+enum { APP_OPTIONS_MAXIMUM = 64 };
+
+/* A table made of several: zero at first, and its options are for app_usage at any time. */
+typedef struct app_option_table {
+    int count;
+    app_option options[APP_OPTIONS_MAXIMUM + 1];
+} app_option_table;
+
+/* Adds the options of a table that ends with name NULL; of more than APP_OPTIONS_MAXIMUM those at the end are left out. */
+void app_options_add(app_option_table *table, const app_option *options);
+
 /* Options that read the same in every program that has them. */
 app_option app_option_json(const char **path);                       /* --json FILE: the run record (record.h) */
 app_option app_option_quiet(bool *quiet);                            /* --quiet */

@@ -1,0 +1,225 @@
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const app_column columns[] = {
+    {"step", "number of the mesh, from 0"},
+    {"elements, dofs", "hexahedra of the mesh, and its unknowns"},
+    {"iter", "iterations of the conjugate gradient method"},
+    {"GPU %", "share of the elements that is on GPUs; only where there is one"},
+    {"s/product", "seconds of a matrix-vector product: of each device, as a/b; of several ranks the longest"},
+    {"s planned", "predicted seconds of the solve; only with a prediction, which needs an earlier step or the store"},
+    {"s solve", "measured seconds of the solve"},
+    {"energy J", "energy of the solve; only with a meter or with --declare"},
+    {"estimate", "estimated error in the energy norm, relative to that norm"},
+    {"Mises", "largest von Mises stress, in the case's unit; elasticity only"},
+    {"s total", "seconds of the step: refinement, set-up, solve, estimate and output"},
+    {"kernel", "with --profile: product, interface, halo, smoother, transfer or vectors; between kernels: all else"},
+    {"device", "the device that works on it"},
+    {"GHz", "clock frequency of the device; only where frequencies are set"},
+    {"calls", "number of calls; between kernels: of solves"},
+    {"s/call", "seconds of a call, mean of those that were timed"},
+    {"s all", "seconds of all calls, by that mean"},
+    {"J/call, +-", "energy of a call, all that the device's meter shows meanwhile, and half its 95 % interval"},
+    {"W", "mean power of the device in a call"},
+    {"share %", "all calls' part of the energy of the solves, of the whole machine"},
+    {0},
+};
+
+/* The case, and how it is solved. */
+static void add_case_options(app_option_table *table, fem_command *line)
+{
+    const app_option options[] = {
+        {.name = "set",
+         .value = "KEY=VALUE",
+         .help = "replace a key of the case file, as in refine.steps=5; may be repeated",
+         .list = &line->overrides},
+        {.name = "json",
+         .value = "FILE",
+         .help = "write a copy of the run record; -: to standard output, and the table to standard error",
+         .text = &line->json},
+        {.name = "operator",
+         .value = "NAME",
+         .help = "matrixfree (by default) or stored: short for --set solver.operator=NAME",
+         .text = &line->operator_name},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* What is least, and within which limits. */
+static void add_objective_options(app_option_table *table, fem_command *line)
+{
+    const app_option options[] = {
+        {.name = "objective",
+         .value = "NAME",
+         .help = "least of: time (by default), energy, edp (energy x time) or ed2p (energy x time^2)",
+         .text = &line->objective},
+        {.name = "max-slowdown", .value = "X", .help = "a step takes at most X times its least time", .text = &line->max_slowdown},
+        {.name = "power-cap", .value = "W", .help = "the machine draws at most W watts", .text = &line->power_cap},
+        {.name = "deadline", .value = "S", .help = "a step's solve takes at most S seconds", .text = &line->deadline},
+        {.name = "clocks",
+         .value = "WORD",
+         .help = "set (by default): choose frequencies where energy counts; keep: leave them as they are",
+         .text = &line->frequencies},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* Who works on it, and on how much of it. */
+static void add_device_options(app_option_table *table, fem_command *line)
+{
+    const app_option options[] = {
+        {.name = "devices",
+         .value = "LIST",
+         .help = "devices to use, as in openmp:0-7,cuda:0; by default auto: all usable ones",
+         .text = &line->devices},
+        {.name = "case",
+         .value = "CASE",
+         .help = "which kinds of them: auto (by default: each device that saves time), cpu, gpu or both",
+         .text = &line->use},
+        {.name = "share",
+         .value = "R",
+         .help = "fraction of the elements for the GPUs, 0 to 1; by default chosen from measurements",
+         .text = &line->share},
+        {.name = "balance",
+         .value = "POLICY",
+         .help = "shares from measurements: adaptive (by default), or paper (Lang and Ruenger 2014)",
+         .text = &line->balance},
+        {.name = "exchange",
+         .value = "SCHEME",
+         .help = "values exchanged in a product: halo (by default), or full (whole vectors, as in papers)",
+         .text = &line->exchange},
+        {.name = "store",
+         .value = "FILE",
+         .help = "start from measurements of earlier runs, and add this run's; by default none: neither",
+         .text = &line->store},
+        {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
+        {.name = "declare",
+         .value = "idle=W,busy=W",
+         .help = "powers of this machine, to estimate energy where it has no meter",
+         .text = &line->declared},
+        {.name = "write-model",
+         .value = "FILE",
+         .help = "write what the latest step's plan was made of as a model file, for `yoke plan`",
+         .text = &line->model},
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* What is told of it, and where it begins and ends. */
+static void add_run_options(app_option_table *table, fem_command *line, app_terminal *terminal)
+{
+    const app_option options[] = {
+        {.name = "profile", .help = "tell seconds and energy of each kernel at the end; takes 1 % of the time", .flag = &line->profile},
+        {.name = "threads",
+         .value = "N",
+         .help = "threads of the device openmp; by default one per core",
+         .number = &line->threads,
+         .minimum = 1,
+         .maximum = 1024},
+        {.name = "explain", .help = "explain under each step how the elements are shared, and why", .flag = &line->explain},
+        {.name = "restart",
+         .value = "DIRECTORY",
+         .help = "go on with the run in this directory, with its case and options, from its last checkpoint",
+         .text = &line->restart},
+        {.name = "check", .help = "check case and mesh; print sizes, masses and loads; solve and write nothing", .flag = &line->check},
+        app_option_quiet(&terminal->quiet),
+        {.name = NULL},
+    };
+    app_options_add(table, options);
+}
+
+/* least, most: how many cases are named; of several, the last one counts. */
+static yoke_status parse_words(yoke_context *context, app_terminal *terminal, int least, int most, int argc, char **argv, fem_command *line,
+                               bool *answered)
+{
+    app_option_table table = {0};
+    add_case_options(&table, line);
+    add_objective_options(&table, line);
+    add_device_options(&table, line);
+    add_run_options(&table, line, terminal);
+    const app_usage usage = {
+        .program = terminal->program,
+        .operands = "CASE",
+        .operands_least = least,
+        .operands_most = most,
+        .summary = "Solves a problem of 3-D elasticity or heat conduction on an adaptively refined mesh of hexahedra.",
+        .options = table.options,
+        .columns = columns,
+        .details = "- in the table stands for a number that is not known.\n"
+                   "CASE is a YAML file; docs/reference/case-file.md lists its keys and examples/ has cases to start from.\n"
+                   "With --restart it may be left out: docs/reference/checkpoint.md.\n"
+                   "Results (VTU for ParaView, run.json, summary.txt, probes.csv) go to the case's output.directory,\n"
+                   "by default out/NAME for NAME.yaml.\n"
+                   "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
+    };
+    return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
+}
+
+yoke_status fem_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fem_command *line, bool *answered)
+{
+    yoke_status status = parse_words(context, terminal, 0, 1, argc, argv, line, answered);
+    if (status || *answered || line->operands.count || line->restart) return status;
+    return parse_words(context, terminal, 1, 1, argc, argv, line, answered); /* says what is missing */
+}
+
+yoke_status fem_command_read_again(yoke_context *context, app_terminal *terminal, const fem_restart_line *before, fem_command *line)
+{
+    bool answered = false;
+    const bool named = line->operands.count > 0;
+    const char *directory = line->restart;
+    char **argv = NULL;
+    yoke_copy_bytes(&argv, &before->argv, sizeof argv); /* nobody changes the words */
+    *line = (fem_command){0};
+    yoke_status status = parse_words(context, terminal, 1, APP_LIST_MAXIMUM, before->argc, argv, line, &answered);
+    if (!status && answered) status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: has the words of no run", before->path);
+    if (status) return status;
+    if (before->elsewhere && !named)
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--restart %s: the run was started in the directory %s, from where its case and files are found; restart it there, or "
+            "name the case here: yoke fem CASE --restart %s",
+            directory, before->before, directory);
+    line->restart = directory;
+    line->operands.text[0] = line->operands.text[line->operands.count - 1];
+    line->operands.count = 1;
+    if (line->overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");
+    line->overrides.text[line->overrides.count++] = before->override;
+    return YOKE_OK;
+}
+
+yoke_status fem_command_add_overrides(yoke_context *context, fem_command *line)
+{
+    const struct {
+        const char *key, *value;
+    } options[FEM_COMMAND_SHORT] = {{"solver.operator", line->operator_name},       {"objective.minimise", line->objective},
+                                    {"objective.max_slowdown", line->max_slowdown}, {"objective.power_cap_w", line->power_cap},
+                                    {"objective.deadline_s", line->deadline},       {"objective.clocks", line->frequencies}};
+    for (int i = 0; i < FEM_COMMAND_SHORT; i++) {
+        if (!options[i].value) continue;
+        if (line->overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");
+        snprintf(line->short_for[i], sizeof line->short_for[i], "%s=%s", options[i].key, options[i].value);
+        line->overrides.text[line->overrides.count++] = line->short_for[i];
+    }
+    return YOKE_OK;
+}
+
+yoke_status fem_command_check_alike(yoke_context *context, app_ranks *ranks, const fem_command *line)
+{
+    uint64_t hash = UINT64_C(14695981039346656037), first; /* FNV-1a of the words, each with its end */
+    for (int i = -1; i < line->overrides.count; i++) {
+        const char *text = i < 0 ? line->operands.text[0] : line->overrides.text[i];
+        for (size_t k = 0; k <= strlen(text); k++) hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
+    }
+    hash ^= (uint64_t)line->profile << 1 | (line->model != NULL); /* which all write together */
+    first = hash;
+    app_ranks_broadcast(ranks, &first, sizeof first);
+    if (hash == first) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT,
+                     "this rank's command line names another case, sets other keys of it, or has another --profile or --write-model, than "
+                     "that of rank 0");
+}
