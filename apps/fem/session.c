@@ -9,7 +9,7 @@
 #include <p4est.h>
 
 #include "mpi_single.h"
-#include "solver/blas_threads.h"
+#include "solver/direct/blas_threads.h"
 
 /* What OpenBLAS takes for its work, of addresses only until it is used, and some more for the libraries. */
 enum { BLAS_BYTES = 160 << 20 };

@@ -3,7 +3,7 @@
 #include "common/console/interrupt.h"
 #include "fem/adding.h"
 #include "operator/decomposition/private.h"
-#include "solver/cg.h"
+#include "solver/cg/cg.h"
 
 typedef struct solve {
     const fem_space *space;

@@ -40,11 +40,17 @@ SUB_ROOMS = {
     "apps/fem/mesh": chain("file", ""),
     "apps/fem/space": chain("problem", "exchange", "forest", ""),
     "apps/fem/operator": chain("kernels", "", "subdomain", "decomposition"),
+    "apps/fem/solver": chain("cg", "direct", "coarse", "multigrid", ""),
     "apps/fem/output": chain("quantities", ""),
     "apps/fem/adapt": chain("distribution", ""),
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
+    "apps/dense/gemm": chain("kernels", ""),
+    "apps/dense/transpose": chain("kernels", ""),
+    "apps/dense/tsp": chain("kernels", ""),
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
+    "apps/fmm/expansion": {"kernels": {""}, "": {"kernels"}},  # kernels need the layout in expansion.h, operators the kernels
+    "apps/fmm/near": chain("kernels", ""),
     "apps/fmm/tune": chain("order", "counts", "costs", ""),
     "apps/common": {"console": set(), "files": {"console"}, "case": {"console"}, "machine": {"console", "files"}, "ranks": {"console", "files"},
                     "calibrate": {"console", "files", "machine"}},
@@ -108,8 +114,9 @@ def unknown_sub_room(path):
     for folder in folders_of(path):
         if (sub_room := sub_room_of(path, folder)) not in SUB_ROOMS[folder]:
             return f"{folder} has no sub-room {sub_room or 'for files of its own folder'}: name it in rooms.py"
-    if room.startswith("src/") and room not in SUB_ROOMS and sub_room_of(path, room):
-        return f"{room} has no sub-rooms: name them in rooms.py"
+    above = str(pathlib.PurePosixPath(path).parent.parent)
+    if room.startswith(("src/", "apps/")) and above not in SUB_ROOMS and above not in ("src", "apps"):
+        return f"{above} has no sub-rooms: name them in rooms.py"
     return None
 
 
@@ -326,6 +333,7 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fem/space/deep.c": ('#include "operator/kernels/k.h"\n', 1, "only its own headers and case, mesh"),
     "apps/fem/case/top.c": ('#include "own.h"\n', 1, "no other sub-room"),
     "apps/fem/attic/x.c": ("", 1, "no sub-room attic"),
+    "apps/fem/case/attic/x.c": ("", 1, "apps/fem/case has no sub-rooms"),
     "apps/fem/output/a.h": ('#include "output/b.h"\n', 0, ""),
     "apps/fem/output/b.h": ('#include "output/a.h"\n', 1, "circle: apps/fem/output/a.h -> apps/fem/output/b.h -> apps/fem/output/a.h"),
     "src/model/one.h": ('#include "model/two.h"\n', 0, ""),

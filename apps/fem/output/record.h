@@ -61,7 +61,7 @@ typedef struct fem_step_record {
     int64_t elements, dofs, hanging_nodes;
     const char *preconditioner;                     /* "jacobi", "multigrid", "direct" */
     const char *preconditioner_reason;              /* why it was chosen; NULL or "": nothing was to choose */
-    double multigrid_operations, direct_operations; /* that were compared, as in solver/watch.h; NaN: nothing was */
+    double multigrid_operations, direct_operations; /* that were compared, as in solver/multigrid/costs.h; NaN: nothing was */
     int64_t iterations, operator_applications;      /* fine level, smoother included */
     double relative_residual, energy_error;         /* of the iteration: as in fem_solution */
     int stopped_by_rounding;

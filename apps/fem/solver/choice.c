@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "solver/direct.h"
-#include "solver/watch.h"
+#include "solver/direct/direct.h"
+#include "solver/multigrid/costs.h"
 
 const char *const fem_solver_name[3] = {
     [FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid", [FEM_SOLVER_DIRECT] = "direct"};

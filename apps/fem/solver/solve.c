@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 #include "solver/multigrid/multigrid.h"
 #include "solver/solve_cut.h"
 #include "solver/watch.h"

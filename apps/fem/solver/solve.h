@@ -5,9 +5,9 @@
 #define FEM_SOLVER_SOLVE_H
 
 #include "operator/decomposition/decomposition.h"
-#include "solver/cg.h"
+#include "solver/cg/cg.h"
 #include "solver/coarse/keeper.h"
-#include "solver/watch.h"
+#include "solver/multigrid/costs.h"
 
 typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DIRECT } fem_solver;
 
@@ -56,7 +56,7 @@ typedef struct fem_solution {
     double direct_operations;                   /* of the factor; 0: there was none */
     fem_multigrid_work multigrid_work;          /* 0: there was none */
     double slow_iterations;                     /* that multigrid was expected to need, when a direct solver took over; 0: none did */
-    double compared_multigrid, compared_direct; /* operations of both from there on, as in watch.h; NaN: multigrid failed */
+    double compared_multigrid, compared_direct; /* operations of both from there on, as in multigrid/costs.h; NaN: multigrid failed */
     char reason[FEM_SOLUTION_REASON];           /* why it took over; "" */
     int setup_failed;                           /* nonzero: since multigrid could not even be set up */
     double *u;              /* [num_nodes][components] m; Poisson: the value; without the problem's rigid motions (rigid_part.h) */

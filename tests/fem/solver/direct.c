@@ -1,5 +1,5 @@
 /* The direct solver: the same answers as the others wherever the elements lie, its cost predicted, and what it says where it cannot. */
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include "base/failing.h"
 #include "fem/fixtures/body.h"
 #include "fem/fixtures/decomposition_settings.h"
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 #include "solver/multigrid/blocks.h"
 #include "solver/multigrid/multigrid.h"
 #include "stretched_bodies.h"

@@ -1,5 +1,5 @@
-#include "solver/cholesky.h"
 #include "solver/coarse/parts.h"
+#include "solver/direct/cholesky.h"
 
 #include <math.h>
 

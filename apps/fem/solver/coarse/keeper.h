@@ -3,14 +3,14 @@
  *
  * The keeper has a copy of all that a level's matrix is made of (elements and their nodes, hanging faces, positions, moduli, prescribed
  * components).  A solver is used again only where every bit of it is equal; the result is then bit for bit that of a solver made anew.
- * Where elements are stretched the last level is factored as a whole (direct.h), and a level before it may be too dear for that: what its
+ * Where elements are stretched the last level is factored as a whole (direct/direct.h), and a level before it may be too dear for that: what its
  * factor would take is kept too, since the analysis that finds it takes as long as a solve.
  */
 #ifndef FEM_SOLVER_COARSE_KEEPER_H
 #define FEM_SOLVER_COARSE_KEEPER_H
 
 #include "solver/coarse/coarse.h"
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 #include "space/boundary.h"
 #include "space/exchange/runs.h"
 
@@ -50,7 +50,7 @@ yoke_status fem_coarse_keeper_refuse(fem_coarse_keeper *keeper, const fem_space 
 /* The operations, if this is the level that is remembered; else NaN. */
 double fem_coarse_keeper_operations(const fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints);
 
-/* Solvers taken over so far. */
+/* Solvers taken over so far.  Only tests call it: no result shows whether a solver was kept. */
 int64_t fem_coarse_keeper_made(const fem_coarse_keeper *keeper);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "operator/kernels/smoother.h"
 #include "operator/subdomain/subdomain.h"
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 #include "solver/multigrid/couplings.h"
 
 enum { LANES = FEM_BLOCK_LANES };

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "solver/direct/node_graph.h"
 #include "solver/multigrid/parts.h"
-#include "solver/node_graph.h"
 #include "space/exchange/lists.h"
 #include "space/exchange/runs.h"
 

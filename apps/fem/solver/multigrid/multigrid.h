@@ -18,9 +18,9 @@
 #ifndef FEM_SOLVER_MULTIGRID_H
 #define FEM_SOLVER_MULTIGRID_H
 
-#include "solver/cg.h"
+#include "solver/cg/cg.h"
 #include "solver/coarse/keeper.h"
-#include "solver/watch.h"
+#include "solver/multigrid/costs.h"
 
 typedef struct fem_multigrid fem_multigrid;
 
@@ -71,7 +71,7 @@ const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
 void fem_multigrid_add_sent(const fem_multigrid *multigrid, int64_t *messages, int64_t *bytes);
 /* Of this rank. */
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
-/* What it costs, in the operations of watch.h; where elements are stretched by its levels as they are. */
+/* What it costs, in the operations of costs.h; where elements are stretched by its levels as they are. */
 fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *multigrid);
 /* The finest level's decomposition, for what its devices did. */
 fem_decomposition *fem_multigrid_decomposition(fem_multigrid *multigrid);

@@ -3,7 +3,7 @@
 #define FEM_SOLVER_MULTIGRID_PARTS_H
 
 #include "solver/coarse/coarse.h"
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 #include "solver/multigrid/blocks.h"
 #include "solver/multigrid/multigrid.h"
 

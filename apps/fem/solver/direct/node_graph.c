@@ -1,4 +1,4 @@
-#include "solver/node_graph.h"
+#include "solver/direct/node_graph.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /*
- * cholesky.h - the Cholesky factor of a sparse symmetric positive definite matrix over nodes, by CHOLMOD.
+ * direct/cholesky.h - the Cholesky factor of a sparse symmetric positive definite matrix over nodes, by CHOLMOD.
  *
  * In this order: analyze (the order of elimination, and what the factor will cost), begin (the matrix, all zero), add (its blocks),
  * factorize, solve.  The order is nested dissection of the nodes (minimum degree where they are few), not of the unknowns: a node's
  * components have the same neighbours.  The matrix is stored in the order of elimination, so that CHOLMOD makes no copy of it.
  */
-#ifndef FEM_SOLVER_CHOLESKY_H
-#define FEM_SOLVER_CHOLESKY_H
+#ifndef FEM_SOLVER_DIRECT_CHOLESKY_H
+#define FEM_SOLVER_DIRECT_CHOLESKY_H
 
 #include "yoke/yoke.h"
 #include <stdint.h>

@@ -1,11 +1,11 @@
-#include "solver/cholesky.h"
+#include "solver/direct/cholesky.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
-#include "solver/blas_threads.h"
+#include "solver/direct/blas_threads.h"
 
 struct fem_cholesky {
     yoke_context *context;

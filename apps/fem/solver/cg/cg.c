@@ -1,9 +1,9 @@
-#include "solver/cg.h"
+#include "solver/cg/cg.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "solver/cg_error.h"
+#include "solver/cg/error.h"
 
 /* A squared norm is trusted as long as what rounding may have added to it is below this part of it. */
 static const double trusted_doubt = 1e-6;
@@ -11,7 +11,7 @@ static const double trusted_doubt = 1e-6;
 static const double rounding = 1e-15;
 /* The carried residual is the true one, for what it tells of the error, where the true one's norm is at most so many times its own. */
 static const double same_residual = 1.2;
-/* Up to this ratio S, and so many iterations, convergence is so quick that S alone tells the error (cg_error.h). */
+/* Up to this ratio S, and so many iterations, convergence is so quick that S alone tells the error (error.h). */
 static const double quick_ratio = 2;
 enum { QUICK_ITERATIONS = 25 };
 /* Starts from the true residual: each must make the error four times as small (in squares), or rounding has the last word. */

@@ -1,11 +1,11 @@
 /*
- * cg.h - the preconditioned conjugate gradient method on a decomposition.
+ * cg/cg.h - the preconditioned conjugate gradient method on a decomposition.
  *
  * In each iteration the subdomains wait for each other's sums twice: for (r, z), and after the product for (p, q), (r, q) and (q, q) together,
  * from which the next residual's norm follows.
  */
-#ifndef FEM_SOLVER_CG_H
-#define FEM_SOLVER_CG_H
+#ifndef FEM_SOLVER_CG_CG_H
+#define FEM_SOLVER_CG_CG_H
 
 #include "operator/decomposition/decomposition.h"
 
@@ -28,7 +28,7 @@ typedef struct fem_approximate_inverse {
 
 /* When it ends; where both are asked for, both hold. */
 typedef struct fem_cg_options {
-    double energy_error; /* until |x* - x|_A <= energy_error |u|_A by the estimate of cg_error.h; 0 or NaN: not asked for */
+    double energy_error; /* until |x* - x|_A <= energy_error |u|_A by the estimate of error.h; 0 or NaN: not asked for */
     double
         relative_residual; /* until |b - A x| <= relative_residual |b|, 2-norms over free dofs; 0: only with energy_error not asked for; NaN: not asked for */
     const fem_vector *lifting; /* u = x + g with prescribed values g, b = load - A g: this is A g at all dofs; NULL: g is zero */

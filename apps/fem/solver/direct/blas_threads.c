@@ -1,4 +1,4 @@
-#include "solver/blas_threads.h"
+#include "solver/direct/blas_threads.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /*
- * direct.h - the matrix of a space, assembled and factored by CHOLMOD, as preconditioner: one or two iterations then clean up rounding.
+ * direct/direct.h - the matrix of a space, assembled and factored by CHOLMOD, as preconditioner: one or two iterations then clean up rounding.
  *
  * What it will take is known from the analysis, before anything large is done.  The matrix is assembled on the host whatever devices work.
  *
  * On several ranks rank 0 gathers the space and does all of it; what it takes is known to all.  Functions are collective but those that say otherwise.
  */
-#ifndef FEM_SOLVER_DIRECT_H
-#define FEM_SOLVER_DIRECT_H
+#ifndef FEM_SOLVER_DIRECT_DIRECT_H
+#define FEM_SOLVER_DIRECT_DIRECT_H
 
-#include "solver/cg.h"
-#include "solver/cholesky.h"
+#include "solver/cg/cg.h"
+#include "solver/direct/cholesky.h"
 
 typedef struct fem_direct fem_direct;
 

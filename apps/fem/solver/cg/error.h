@@ -1,5 +1,5 @@
 /*
- * cg_error.h - how far conjugate gradients are from the solution, in the energy norm, from their own coefficients.
+ * cg/error.h - how far conjugate gradients are from the solution, in the energy norm, from their own coefficients.
  *
  * Iteration j moves the solution by the square of length d_j = alpha_j (r_j, z_j) (Hestenes and Stiefel 1952), at right angles to what is
  * left:

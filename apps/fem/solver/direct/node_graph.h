@@ -1,8 +1,8 @@
 /*
- * node_graph.h - which nodes of a space have a block in its matrix: those that share an element.
+ * direct/node_graph.h - which nodes of a space have a block in its matrix: those that share an element.
  */
-#ifndef FEM_SOLVER_NODE_GRAPH_H
-#define FEM_SOLVER_NODE_GRAPH_H
+#ifndef FEM_SOLVER_DIRECT_NODE_GRAPH_H
+#define FEM_SOLVER_DIRECT_NODE_GRAPH_H
 
 #include "space/space.h"
 

@@ -1,11 +1,11 @@
-#include "solver/direct.h"
+#include "solver/direct/direct.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "solver/node_graph.h"
+#include "solver/direct/node_graph.h"
 #include "space/gathering.h"
 
 struct fem_direct {

@@ -1,4 +1,4 @@
-#include "solver/cg_error.h"
+#include "solver/cg/error.h"
 
 #include <math.h>
 #include <string.h>
