@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "run/run.h"
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
 static json_t *text(const char *value) { return value[0] != '\0' ? json_string(value) : json_null(); }
 
 static json_t *part_json(const yoke_run *run, int cut, int device)
@@ -15,9 +13,10 @@ static json_t *part_json(const yoke_run *run, int cut, int device)
     int first = cut == 0;
     return json_pack("{s:s, s:i, s:I, s:I, s:o, s:o, s:o, s:o}", "device", run->devices[device].info->name, "cut", cut, "first",
                      (json_int_t)run->first[cut][device], "units", (json_int_t)units, "share",
-                     number(all > 0 ? (double)units / (double)all : (double)NAN), "frequency_hz", number(run->frequency_hz[device]),
-                     "predicted_s", number(first ? plan->predicted_s[device] : (double)NAN), "seconds",
-                     number(first ? run->measured_s[device] : (double)NAN));
+                     yoke_json_number(all > 0 ? (double)units / (double)all : (double)NAN), "frequency_hz",
+                     yoke_json_number(run->frequency_hz[device]), "predicted_s",
+                     yoke_json_number(first ? plan->predicted_s[device] : (double)NAN), "seconds",
+                     yoke_json_number(first ? run->measured_s[device] : (double)NAN));
 }
 
 static json_t *alternative_json(const yoke_run *run, const run_alternative *a)
@@ -25,9 +24,9 @@ static json_t *alternative_json(const yoke_run *run, const run_alternative *a)
     json_t *parts = json_array();
     for (int i = 0; i < run->num_devices; i++)
         parts = yoke_json_append(parts, json_pack("{s:s, s:I, s:o}", "device", run->devices[i].info->name, "units", (json_int_t)a->units[i],
-                                                  "frequency_hz", number(a->hz[i])));
-    return json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", a->name, "feasible", a->feasible, "time_s", number(a->time_s), "energy_j",
-                     number(a->energy_j), "parts", parts);
+                                                  "frequency_hz", yoke_json_number(a->hz[i])));
+    return json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", a->name, "feasible", a->feasible, "time_s", yoke_json_number(a->time_s),
+                     "energy_j", yoke_json_number(a->energy_j), "parts", parts);
 }
 
 static json_t *failed_json(const yoke_run *run)
@@ -46,34 +45,36 @@ static json_t *devices_json(const yoke_run *run)
     json_t *devices = json_array();
     for (int i = 0; i < run->num_devices; i++) {
         const run_device *d = &run->devices[i];
-        devices = yoke_json_append(
-            devices, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", d->info->name, "kind", d->info->kind,
-                               "accelerator", d->accelerator, "active", run_is_active(run, i), "why", text(d->why), "rests",
-                               text(run_why_rests(run, plan, i)), "frequency_domain", text(d->domain), "why_no_frequency",
-                               text(d->domain[0] != '\0' ? "" : d->why_no_frequency), "meters", text(d->meter_names), "idle_w",
-                               number(run_idle_w(run, i, d->level)), "dynamic_w", number(run_dynamic_w(run, i, d->level, NULL))));
+        devices =
+            yoke_json_append(devices, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", d->info->name, "kind",
+                                                d->info->kind, "accelerator", d->accelerator, "active", run_is_active(run, i), "why",
+                                                text(d->why), "rests", text(run_why_rests(run, plan, i)), "frequency_domain",
+                                                text(d->domain), "why_no_frequency", text(d->domain[0] != '\0' ? "" : d->why_no_frequency),
+                                                "meters", text(d->meter_names), "idle_w", yoke_json_number(run_idle_w(run, i, d->level)),
+                                                "dynamic_w", yoke_json_number(run_dynamic_w(run, i, d->level, NULL))));
     }
     return devices;
 }
 
 static json_t *predicted_json(const yoke_cost *cost)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_s", number(cost->time_s), "time_uncertainty_s", number(cost->time_uncertainty_s),
-                     "energy_j", number(cost->energy_j), "energy_uncertainty_j", number(cost->energy_uncertainty_j), "peak_power_w",
-                     number(cost->peak_power_w));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_s", yoke_json_number(cost->time_s), "time_uncertainty_s",
+                     yoke_json_number(cost->time_uncertainty_s), "energy_j", yoke_json_number(cost->energy_j), "energy_uncertainty_j",
+                     yoke_json_number(cost->energy_uncertainty_j), "peak_power_w", yoke_json_number(cost->peak_power_w));
 }
 
 static json_t *measured_json(const yoke_run *run)
 {
-    return json_pack("{s:o, s:o, s:o, s:s, s:o}", "time_s", number(run->measured.time_s), "energy_j", number(run->measured.energy_j),
-                     "energy_uncertainty_j", number(run->measured.energy_uncertainty_j), "energy_kind",
-                     yoke_energy_kind_text(run->energy_kind), "why_not", text(isnan(run->measured.energy_j) ? run->energy_why : ""));
+    return json_pack("{s:o, s:o, s:o, s:s, s:o}", "time_s", yoke_json_number(run->measured.time_s), "energy_j",
+                     yoke_json_number(run->measured.energy_j), "energy_uncertainty_j", yoke_json_number(run->measured.energy_uncertainty_j),
+                     "energy_kind", yoke_energy_kind_text(run->energy_kind), "why_not",
+                     text(isnan(run->measured.energy_j) ? run->energy_why : ""));
 }
 
 static json_t *limit_json(const run_plan *plan)
 {
     if (plan->feasible) return json_null();
-    return json_pack("{s:s, s:o}", "limit", plan->binding, "nearest", number(plan->nearest));
+    return json_pack("{s:s, s:o}", "limit", plan->binding, "nearest", yoke_json_number(plan->nearest));
 }
 
 yoke_status yoke_run_record(yoke_run *run, char **text_out)
@@ -98,10 +99,11 @@ yoke_status yoke_run_record(yoke_run *run, char **text_out)
                         run_objective_text(run->options.objective), "work",
                         text(run->has_plan && plan->num_phases > 0 ? run->run_works[plan->works[0]].name : ""), "rounds",
                         (json_int_t)run->rounds, "decision", decision, "chosen_by", run_decision_text(plan->decision), "feasible",
-                        !run->has_plan || plan->feasible, "nearest", limit_json(plan), "optimal", plan->optimal, "gap", number(plan->gap),
-                        "regret", number(regret), "parts", parts, "alternatives", alternatives, "predicted",
-                        predicted_json(&plan->predicted), "measured", measured_json(run), "devices", devices_json(run), "failed",
-                        failed_json(run), "total", json_pack("{s:o, s:o}", "time_s", number(run->sum_s), "energy_j", number(run->sum_j)));
+                        !run->has_plan || plan->feasible, "nearest", limit_json(plan), "optimal", plan->optimal, "gap",
+                        yoke_json_number(plan->gap), "regret", yoke_json_number(regret), "parts", parts, "alternatives", alternatives,
+                        "predicted", predicted_json(&plan->predicted), "measured", measured_json(run), "devices", devices_json(run),
+                        "failed", failed_json(run), "total",
+                        json_pack("{s:o, s:o}", "time_s", yoke_json_number(run->sum_s), "energy_j", yoke_json_number(run->sum_j)));
     yoke_release(run->context, decision);
     json_decref(parts);
     json_decref(alternatives);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "meter/vendor/amdsmi.h"
+#include "meter/vendor/gpu.h"
 
 /*
  * Energy of AMD GPUs: the accumulator of the card's firmware, else readings of the socket's power.  Cards are matched by PCI address: the
@@ -10,17 +11,15 @@
  */
 
 /* The library, of all meters that are open. */
-typedef struct amd_shared {
+typedef struct amd_library {
+    gpu_library common;
     yoke_amd amd;
-    yoke_context *context;
-    int users;
-} amd_shared;
+} amd_library;
 
 typedef struct amd_meter {
-    amd_shared *shared;
+    gpu_meter common;
     uint32_t index;
     int integrated;
-    char pci[16];
 } amd_meter;
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -28,7 +27,7 @@ typedef struct amd_meter {
 static meter_result read_meter(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     const amd_meter *meter = state;
-    const yoke_amd *amd = &meter->shared->amd;
+    const yoke_amd *amd = &((const amd_library *)meter->common.library)->amd;
     uint64_t count = 0;
     double resolution_j = 0, power_w = NAN;
     char error[160];
@@ -43,7 +42,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     }
     int lost = yoke_amd_lost(amd, status);
     yoke_amd_error_text(amd, status, error, sizeof error);
-    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s cannot be read: %s", meter->pci, lost ? " is lost" : "",
+    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s cannot be read: %s", meter->common.pci, lost ? " is lost" : "",
              meter->integrated ? "power" : "the energy counter", error);
     return lost ? METER_GONE : METER_FAILED;
 }
@@ -54,21 +53,6 @@ static meter_result read_power(void *state, meter_sample *sample, char why[METER
     amd_meter meter = *(const amd_meter *)state;
     meter.integrated = 1;
     return read_meter(&meter, sample, why);
-}
-
-static void release_shared(amd_shared *shared)
-{
-    if (--shared->users > 0) return;
-    yoke_amd_unload(&shared->amd);
-    yoke_release(shared->context, shared);
-}
-
-static void close_meter(void *state)
-{
-    amd_meter *meter = state;
-    amd_shared *shared = meter->shared;
-    yoke_release(shared->context, meter);
-    release_shared(shared);
 }
 
 /* ------------------------------------------------------------------------------------------------- domains */
@@ -111,34 +95,24 @@ static void describe(const yoke_amd *amd, uint32_t index, const char *pci, const
     domain->always_moves = 1;
 }
 
-static yoke_status add_gpu(meter_list *list, amd_shared *shared, uint32_t index, const char *pci, const char *model, double resolution_j)
+static yoke_status add_gpu(meter_list *list, gpu_library *library, uint32_t index, const char *pci, const char *model, double resolution_j)
 {
     meter_domain domain;
-    amd_meter *meter;
+    gpu_meter *meter;
     char name[64];
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, &meter);
+    yoke_status status = gpu_meter_create(library, pci, sizeof(amd_meter), &meter);
     if (status != YOKE_OK) return status;
-    *meter = (amd_meter){.shared = shared, .index = index, .integrated = isnan(resolution_j)};
-    snprintf(meter->pci, sizeof meter->pci, "%s", pci);
-    shared->users++;
+    amd_meter *own = (amd_meter *)meter;
+    own->index = index;
+    own->integrated = isnan(resolution_j);
     snprintf(name, sizeof name, "amdsmi:%u", (unsigned)index);
     meter_domain_start(&domain, "amdsmi", name);
-    describe(&shared->amd, index, pci, model, resolution_j, &domain);
+    describe(&((const amd_library *)library)->amd, index, pci, model, resolution_j, &domain);
     domain.read = read_meter;
     domain.read_power = read_power;
-    domain.close = close_meter;
+    domain.close = gpu_meter_close;
     domain.state = meter;
     return meter_list_add(list, &domain);
-}
-
-/* Partitions of a card are listed as GPUs of their own, and each tells the energy of all. */
-static int already_metered(const meter_list *list, const char *pci)
-{
-    for (int64_t i = 0; i < list->count; i++) {
-        const yoke_meter_info *info = &list->domains[i].info;
-        if (info->usable && strcmp(info->kind, "amdsmi") == 0 && strcmp(info->pci, pci) == 0) return 1;
-    }
-    return 0;
 }
 
 static yoke_status add_unusable(meter_list *list, const yoke_amd *amd, uint32_t index, const char *description, int status)
@@ -154,37 +128,36 @@ static yoke_status add_unusable(meter_list *list, const yoke_amd *amd, uint32_t 
     return meter_list_add_missing(list, "amdsmi", name, description, why, yoke_amd_remedy(amd, status));
 }
 
-static yoke_status find_gpu(meter_list *list, amd_shared *shared, uint32_t index)
+static yoke_status find_gpu(meter_list *list, gpu_library *library, unsigned int index)
 {
-    const yoke_amd *amd = &shared->amd;
+    const yoke_amd *amd = &((const amd_library *)library)->amd;
     char pci[16] = "", model[96], description[256];
     uint64_t count;
     double resolution_j = NAN, power_w;
     int status = yoke_amd_pci(amd, index, pci);
     if (status != 0) return add_unusable(list, amd, index, "AMD GPU", status);
-    if (already_metered(list, pci)) return YOKE_OK;
+    if (gpu_already_metered(list, library->vendor, pci)) return YOKE_OK; /* a partition: each tells the energy of the whole card */
     yoke_amd_model(amd, index, model);
     snprintf(description, sizeof description, "%s, %.80s", pci, model);
     int counter = yoke_amd_energy(amd, index, &count, &resolution_j);
-    if (counter == 0) return add_gpu(list, shared, index, pci, model, resolution_j);
+    if (counter == 0) return add_gpu(list, library, index, pci, model, resolution_j);
     status = yoke_amd_power(amd, index, &power_w);
-    if (status == 0) return add_gpu(list, shared, index, pci, model, NAN);
+    if (status == 0) return add_gpu(list, library, index, pci, model, NAN);
     return add_unusable(list, amd, index, description, status != AMDSMI_STATUS_NOT_SUPPORTED ? status : counter);
 }
 
-static yoke_status find(const meter_site *site, meter_list *list)
+static unsigned int load(gpu_library *library, const meter_site *site, const char **why_not, const char **remedy)
 {
-    amd_shared *shared;
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, &shared);
-    if (status != YOKE_OK) return status;
-    shared->context = list->context;
-    shared->users = 1; /* this function, so that the library stays until all cards are looked at */
-    if (yoke_amd_load(site, &shared->amd))
-        for (uint32_t i = 0; i < shared->amd.num_gpus && status == YOKE_OK; i++) status = find_gpu(list, shared, i);
-    else
-        status = meter_list_add_missing(list, "amdsmi", "amdsmi", "AMD GPUs", shared->amd.why_not, shared->amd.remedy);
-    release_shared(shared);
-    return status;
+    yoke_amd *amd = &((amd_library *)library)->amd;
+    *why_not = amd->why_not;
+    *remedy = amd->remedy;
+    return yoke_amd_load(site, amd) ? amd->num_gpus : 0;
 }
+
+static void unload(gpu_library *library) { yoke_amd_unload(&((amd_library *)library)->amd); }
+
+static const gpu_vendor amd_gpus = {"amdsmi", "AMD GPUs", sizeof(amd_library), load, unload, find_gpu};
+
+static yoke_status find(const meter_site *site, meter_list *list) { return gpu_find_all(&amd_gpus, site, list); }
 
 const meter_kind meter_amdsmi = {"amdsmi", find};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "meter/vendor/gpu.h"
 #include "meter/vendor/nvml.h"
 
 /*
@@ -15,18 +16,18 @@
 typedef enum nvml_source { ENERGY_FIELD, ENERGY_FUNCTION, POWER_INSTANT_FIELD, POWER_AVERAGE_FIELD, POWER_FUNCTION } nvml_source;
 
 /* The library, of all meters that are open. */
-typedef struct nvml_shared {
+typedef struct nvml_library {
+    gpu_library common;
     yoke_nvml nvml;
-    yoke_context *context;
-    int users;
-} nvml_shared;
+} nvml_library;
 
 typedef struct nvml_meter {
-    nvml_shared *shared;
+    gpu_meter common;
     nvmlDevice_t device;
     nvml_source source;
-    char pci[16];
 } nvml_meter;
+
+static const yoke_nvml *nvml_of(const nvml_meter *meter) { return &((const nvml_library *)meter->common.library)->nvml; }
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -96,7 +97,7 @@ static nvmlReturn_t get_number(const yoke_nvml *nvml, nvmlDevice_t device, nvml_
 static meter_result read_meter(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     const nvml_meter *meter = state;
-    const yoke_nvml *nvml = &meter->shared->nvml;
+    const yoke_nvml *nvml = nvml_of(meter);
     const char *call;
     char error[160];
     uint64_t number = 0;
@@ -109,7 +110,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
         return METER_READ;
     }
     yoke_nvml_error_text(nvml, result, error, sizeof error);
-    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s: %s", meter->pci, yoke_nvml_lost(result) ? " is lost" : "", call, error);
+    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s: %s", meter->common.pci, yoke_nvml_lost(result) ? " is lost" : "", call, error);
     return yoke_nvml_lost(result) ? METER_GONE : METER_FAILED;
 }
 
@@ -122,21 +123,6 @@ static meter_result read_power(void *state, meter_sample *sample, char why[METER
     if (result != METER_FAILED) return result;
     meter.source = POWER_FUNCTION;
     return read_meter(&meter, sample, why);
-}
-
-static void release_shared(nvml_shared *shared)
-{
-    if (--shared->users > 0) return;
-    yoke_nvml_unload(&shared->nvml);
-    yoke_release(shared->context, shared);
-}
-
-static void close_meter(void *state)
-{
-    nvml_meter *meter = state;
-    nvml_shared *shared = meter->shared;
-    yoke_release(shared->context, meter);
-    release_shared(shared);
 }
 
 /* ------------------------------------------------------------------------------------------- what a card is */
@@ -321,7 +307,7 @@ static void describe(const nvml_card *card, meter_domain *domain)
 static meter_result read_temperature(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     const nvml_meter *meter = state;
-    const yoke_nvml *nvml = &meter->shared->nvml;
+    const yoke_nvml *nvml = nvml_of(meter);
     char error[160];
     unsigned int celsius = 0;
     nvmlReturn_t result = NVML_ERROR_FUNCTION_NOT_FOUND;
@@ -332,50 +318,41 @@ static meter_result read_temperature(void *state, meter_sample *sample, char why
         return METER_READ;
     }
     yoke_nvml_error_text(nvml, result, error, sizeof error);
-    snprintf(why, METER_WHY_BYTES, "GPU %s: nvmlDeviceGetTemperature: %s", meter->pci, error);
+    snprintf(why, METER_WHY_BYTES, "GPU %s: nvmlDeviceGetTemperature: %s", meter->common.pci, error);
     return yoke_nvml_lost(result) ? METER_GONE : METER_FAILED;
 }
 
-static yoke_status add_card(meter_list *list, nvml_shared *shared, const nvml_card *card)
+static yoke_status add_card(meter_list *list, gpu_library *library, const nvml_card *card)
 {
     meter_domain domain;
-    nvml_meter *meter;
+    gpu_meter *meter;
     char name[64];
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, &meter);
+    yoke_status status = gpu_meter_create(library, card->pci, sizeof(nvml_meter), &meter);
     if (status != YOKE_OK) return status;
-    *meter = (nvml_meter){.shared = shared, .device = card->device, .source = card->source};
-    memcpy(meter->pci, card->pci, sizeof meter->pci);
-    shared->users++;
+    nvml_meter *own = (nvml_meter *)meter;
+    own->device = card->device;
+    own->source = card->source;
     snprintf(name, sizeof name, "nvml:%u", card->index);
     meter_domain_start(&domain, "nvml", name);
     describe(card, &domain);
     domain.read = read_meter;
     domain.read_power = read_power;
     domain.read_temperature = read_temperature;
-    domain.close = close_meter;
+    domain.close = gpu_meter_close;
     domain.state = meter;
     return meter_list_add(list, &domain);
 }
 
-/* Is there a usable meter of this card already?  MIG slices and duplicates in what a driver lists have their card's address. */
-static const char *already_metered(const meter_list *list, const char *pci)
+static yoke_status find_card(meter_list *list, gpu_library *library, unsigned int index)
 {
-    for (int64_t i = 0; i < list->count; i++) {
-        const yoke_meter_info *info = &list->domains[i].info;
-        if (info->usable && strcmp(info->kind, "nvml") == 0 && strcmp(info->pci, pci) == 0) return info->name;
-    }
-    return NULL;
-}
-
-static yoke_status find_card(meter_list *list, nvml_shared *shared, unsigned int index)
-{
-    nvml_card card = {.nvml = &shared->nvml, .index = index};
+    const yoke_nvml *nvml = &((const nvml_library *)library)->nvml;
+    nvml_card card = {.nvml = nvml, .index = index};
     char name[64], description[256];
     snprintf(name, sizeof name, "nvml:%u", index);
-    if (!yoke_nvml_device(&shared->nvml, index, &card.device, card.pci, card.model, card.why, card.remedy))
+    if (!yoke_nvml_device(nvml, index, &card.device, card.pci, card.model, card.why, card.remedy))
         return meter_list_add_missing(list, "nvml", name, "NVIDIA GPU", card.why, card.remedy);
     snprintf(description, sizeof description, "%s, %.60s", card.pci, card.model);
-    const char *other = already_metered(list, card.pci);
+    const char *other = gpu_already_metered(list, library->vendor, card.pci);
     if (other != NULL) {
         snprintf(card.why, sizeof card.why, "GPU %u is a part of the card at %s (MIG); only the whole card has an energy", index, card.pci);
         snprintf(card.remedy, sizeof card.remedy, "use %s, which measures the whole card", other);
@@ -383,22 +360,21 @@ static yoke_status find_card(meter_list *list, nvml_shared *shared, unsigned int
     }
     ask_card(&card);
     if (!choose_source(&card)) return meter_list_add_missing(list, "nvml", name, description, card.why, card.remedy);
-    return add_card(list, shared, &card);
+    return add_card(list, library, &card);
 }
 
-static yoke_status find(const meter_site *site, meter_list *list)
+static unsigned int load(gpu_library *library, const meter_site *site, const char **why_not, const char **remedy)
 {
-    nvml_shared *shared;
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, &shared);
-    if (status != YOKE_OK) return status;
-    shared->context = list->context;
-    shared->users = 1; /* this function, so that the library stays until all cards are looked at */
-    if (yoke_nvml_load(site, &shared->nvml))
-        for (unsigned int i = 0; i < shared->nvml.num_devices && status == YOKE_OK; i++) status = find_card(list, shared, i);
-    else
-        status = meter_list_add_missing(list, "nvml", "nvml", "NVIDIA GPUs", shared->nvml.why_not, shared->nvml.remedy);
-    release_shared(shared);
-    return status;
+    yoke_nvml *nvml = &((nvml_library *)library)->nvml;
+    *why_not = nvml->why_not;
+    *remedy = nvml->remedy;
+    return yoke_nvml_load(site, nvml) ? nvml->num_devices : 0;
 }
+
+static void unload(gpu_library *library) { yoke_nvml_unload(&((nvml_library *)library)->nvml); }
+
+static const gpu_vendor nvidia = {"nvml", "NVIDIA GPUs", sizeof(nvml_library), load, unload, find_card};
+
+static yoke_status find(const meter_site *site, meter_list *list) { return gpu_find_all(&nvidia, site, list); }
 
 const meter_kind meter_nvml = {"nvml", find};

@@ -1,5 +1,3 @@
-#include <math.h>
-
 #include "base/json.h"
 #include "device/registry.h"
 #include "run/machine/list.h"
@@ -45,9 +43,6 @@ static json_t *devices_document(const yoke_device_info *list, int64_t count)
     return devices;
 }
 
-/* JSON has no NaN and no infinity: what is not known is null. */
-static json_t *number_document(double number) { return isfinite(number) ? json_real(number) : json_null(); }
-
 static json_t *meter_document(const yoke_meter_info *info)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:b, s:b, s:o, s:o, s:b, s:o, s:o}", "name",
@@ -55,15 +50,15 @@ static json_t *meter_document(const yoke_meter_info *info)
                      "covers", text_document(info->covers), "parent", text_document(info->parent), "pci", text_document(info->pci),
                      "source", yoke_energy_kind_text(info->source), "usable", info->usable, "why_not", text_document(info->why_not),
                      "remedy", text_document(info->remedy), "counted", info->counted, "integrated", info->integrated, "resolution_j",
-                     number_document(info->resolution_j), "period_s", number_document(info->period_s), "period_measured",
-                     info->period_measured, "wrap_j", number_document(info->wrap_j), "gain_error", number_document(info->gain_error));
+                     yoke_json_number(info->resolution_j), "period_s", yoke_json_number(info->period_s), "period_measured",
+                     info->period_measured, "wrap_j", yoke_json_number(info->wrap_j), "gain_error", yoke_json_number(info->gain_error));
 }
 
 /* NULL where jansson has no memory. */
 static json_t *levels_document(const yoke_frequency_info *info)
 {
     json_t *levels = json_array();
-    for (int64_t i = 0; i < info->num_levels; i++) levels = yoke_json_append(levels, number_document(info->levels_hz[i]));
+    for (int64_t i = 0; i < info->num_levels; i++) levels = yoke_json_append(levels, yoke_json_number(info->levels_hz[i]));
     return levels;
 }
 
@@ -72,8 +67,8 @@ static json_t *frequency_document(const yoke_frequency_info *info)
     return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text_document(info->name), "kind",
                      text_document(info->kind), "description", text_document(info->description), "pci", text_document(info->pci),
                      "settable", info->settable, "why_not", text_document(info->why_not), "remedy", text_document(info->remedy),
-                     "current_hz", number_document(info->current_hz), "least_hz", number_document(info->min_hz), "most_hz",
-                     number_document(info->max_hz), "levels_hz", levels_document(info));
+                     "current_hz", yoke_json_number(info->current_hz), "least_hz", yoke_json_number(info->min_hz), "most_hz",
+                     yoke_json_number(info->max_hz), "levels_hz", levels_document(info));
 }
 
 static yoke_status describe_devices(yoke_context *context, int only_asked, json_t **document, json_t **others)
