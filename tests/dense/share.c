@@ -38,6 +38,16 @@ static void make_ready(void *user)
     ready_before = done == 0;
 }
 
+static yoke_status share_all(yoke_context *context, yoke_run *run, const dense_kernel *kernel)
+{
+    dense_sharing *sharing = NULL;
+    shared = (dense_shared){.num_parts = 0};
+    yoke_status status = dense_sharing_open(context, run, kernel, &sharing);
+    if (!status) status = dense_sharing_do(sharing, &shared);
+    dense_sharing_close(sharing);
+    return status;
+}
+
 /* On the CPU alone, which does 500 units a second. */
 static void share(int64_t units, int64_t good_units)
 {
@@ -49,7 +59,7 @@ static void share(int64_t units, int64_t good_units)
         .work = "count", .units = units, .first_units = 1, .good_units = good_units, .ready = make_ready, .host = count};
     done = ready_before = 0;
     open_machine(&context, &memory, "", "", &options, &run);
-    if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+    if (share_all(context, run, &kernel)) fail_msg("%s", yoke_last_error(context));
     assert_int_equal(done, units);
     assert_true(ready_before);
     yoke_run_destroy(run);
@@ -116,7 +126,7 @@ static void share_both(const char *contention, const yoke_run_options *options)
                                  .prepare = prepare_card,
                                  .start = start_card};
     open_machine(&context, &memory, contention, contention, options, &run);
-    if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+    if (share_all(context, run, &kernel)) fail_msg("%s", yoke_last_error(context));
     assert_int_equal(shared.part[0].units + shared.part[1].units, 4000);
     yoke_run_destroy(run);
     yoke_context_destroy(context);
@@ -189,7 +199,7 @@ static double share_with_faulty_gpu(double slower, double contention, double of_
              contention, slower * 1e-3, of_gpu, fault);
     context = machine(text, &memory);
     if (yoke_run_create(context, &options, &run)) fail_msg("%s", yoke_last_error(context));
-    if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+    if (share_all(context, run, &kernel)) fail_msg("%s", yoke_last_error(context));
     assert_int_equal(shared.part[0].units + shared.part[1].units, units);
     expect_each_once(units);
     yoke_run_destroy(run);
@@ -256,7 +266,7 @@ static void powers_follow_from_a_first_round(void **state)
                  "\"busy_w\": 100}}]}",
                  slower[k] * 1e-3);
         yoke_context *context = machine(text, &memory);
-        if (yoke_run_create(context, NULL, &run) || dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+        if (yoke_run_create(context, NULL, &run) || share_all(context, run, &kernel)) fail_msg("%s", yoke_last_error(context));
         if (yoke_run_devices(run, &devices, &count)) fail_msg("%s", yoke_last_error(context));
         for (int i = 0; i < 2; i++) {
             sum_j += shared.part[i].energy_j;
@@ -447,11 +457,11 @@ static void of_devices_on_the_same_cores_the_faster_one_works(void **state)
         if (yoke_run_create(context, NULL, &run)) fail_msg("%s", yoke_last_error(context));
         run->devices[1].shares_cores = 1;
         expect_on_the_same_cores(run, &kernel, 20000, 0, 1, 0);
-        if (dense_share(context, run, &few, &shared)) fail_msg("%s", yoke_last_error(context));
+        if (share_all(context, run, &few)) fail_msg("%s", yoke_last_error(context));
         assert_int_equal(shared.part[1].units, 0);
         expect_on_the_same_cores(run, &kernel, 14900, 0, 1, 0);
         expect_on_the_same_cores(run, &kernel, 20000, 0, 1, 40);
-        if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+        if (share_all(context, run, &kernel)) fail_msg("%s", yoke_last_error(context));
         assert_int_equal(shared.part[1].units, slower[k] < 1 ? 19960 + 40 : 40);
         assert_int_equal(shared.part[0].units + shared.part[1].units, 20000);
         assert_true((shared.part[0].why[0] != '\0') == (slower[k] < 1) && (shared.part[1].why[0] != '\0') == (slower[k] > 1));

@@ -207,9 +207,15 @@ static void sensors_are_identified_by_launches_that_block_and_by_slow_readings(v
 
 /* ---------------------------------------------------------------------------------------------------- failures */
 
+static void wait(app_simulated *simulated, double seconds)
+{
+    const yoke_profile_subject s = app_simulated_subject(simulated);
+    s.wait_until(s.clock_s(s.user) + seconds, s.user);
+}
+
 static yoke_status stuck_w(double *watts, void *user)
 {
-    app_simulated_wait(user, 5e-4);
+    wait(user, 5e-4);
     *watts = 70;
     return YOKE_OK;
 }
@@ -231,7 +237,7 @@ static yoke_status broken_w(double *watts, void *user)
 static yoke_status erratic_w(double *watts, void *user) /* noise, a new number with each reading */
 {
     static uint64_t random = 1;
-    app_simulated_wait(user, 5e-4);
+    wait(user, 5e-4);
     *watts = 70 + draw(&random);
     return YOKE_OK;
 }

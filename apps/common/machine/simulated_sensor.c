@@ -18,7 +18,6 @@ struct app_simulated {
     run *runs;
     int64_t count, capacity;
     double update_s, next_s; /* the last update and the next one */
-    int64_t updates;
     bool shown_valid;
     double shown_w;
     double filter_s, filter_w; /* low pass: its state, and when that was */
@@ -131,7 +130,6 @@ static void follow(app_simulated *s)
     const app_simulated_options *o = &s->options;
     while (s->next_s <= s->now_s) {
         s->update_s = s->next_s;
-        s->updates++;
         s->shown_valid = false;
         double drift = o->drift * sin(0.05 * s->next_s);
         s->next_s += fmax(0.1 * o->sensor.period_s, o->sensor.period_s * (1 + drift) + (o->jitter_s > 0 ? o->jitter_s * normal(s) : 0));
@@ -141,17 +139,6 @@ static void follow(app_simulated *s)
 }
 
 double app_simulated_clock_s(const app_simulated *s) { return s->now_s; }
-
-void app_simulated_wait(app_simulated *s, double seconds)
-{
-    if (seconds > 0) s->now_s += seconds;
-}
-
-int64_t app_simulated_updates(app_simulated *s)
-{
-    follow(s);
-    return s->updates;
-}
 
 static double clock_s(void *user)
 {

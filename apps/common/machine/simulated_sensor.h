@@ -43,9 +43,6 @@ void app_simulated_destroy(app_simulated *simulated);
 /* Borrows the simulation. */
 yoke_profile_subject app_simulated_subject(app_simulated *simulated);
 double app_simulated_clock_s(const app_simulated *simulated);
-void app_simulated_wait(app_simulated *simulated, double seconds);
-/* Updates of the sensor up to now: what alg. 5.1 of the paper lacks. */
-int64_t app_simulated_updates(app_simulated *simulated);
 /* What the sensor would show of one run, as it is timed from outside, on the average: all power, and what is above idle; true power where as_shown is false. */
 double app_simulated_energy_j(const app_simulated *simulated, bool as_shown);
 double app_simulated_dynamic_j(const app_simulated *simulated, bool as_shown);

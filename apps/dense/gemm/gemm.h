@@ -39,7 +39,7 @@ typedef struct dense_gemm_options {
  * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten, or added to.  Devices get blocks of rows of A and C, and all of B, in panels where it does not
  * fit.  Hosts call the BLAS that is installed, one product on each thread; accelerators their vendor's, or a kernel in the dialect.
  * blas: NULL where there is none; why_no_blas says why.  Then hosts do nothing.
- * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
+ * Errors: ARGUMENT (shapes that do not fit, block), those of dense_sharing_do.
  */
 yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
                        const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,

@@ -394,13 +394,3 @@ void dense_sharing_close(dense_sharing *s)
     yoke_release(s->context, s->left);
     yoke_release(s->context, s);
 }
-
-yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared)
-{
-    dense_sharing *sharing = NULL;
-    *shared = (dense_shared){.num_parts = 0};
-    yoke_status status = dense_sharing_open(context, run, kernel, &sharing);
-    if (!status) status = dense_sharing_do(sharing, shared);
-    dense_sharing_close(sharing);
-    return status;
-}

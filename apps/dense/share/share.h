@@ -95,14 +95,9 @@ typedef struct dense_shared {
 } dense_shared;
 
 /*
- * Does all units.  Errors: those of the kernel that are no failures of a device, UNAVAILABLE (no device is left: each one's reason), MEMORY, INTERRUPTED
- * (progress).
- */
-yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared);
-
-/*
- * The same several times, on devices that stay open.  The work and what opens and closes are the same each time; units, weight and what functions do with them may
- * change.  run, kernel and its texts outlive it.
+ * All units of a kernel, once or several times, on devices that stay open meanwhile.  The work and what opens and closes are the same each time; units, weight and
+ * what functions do with them may change.  run, kernel and its texts outlive it.
+ * Errors: those of the kernel that are no failures of a device, UNAVAILABLE (no device is left: each one's reason), MEMORY, INTERRUPTED (progress).
  */
 typedef struct dense_sharing dense_sharing;
 yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_sharing **sharing);

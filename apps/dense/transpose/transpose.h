@@ -17,7 +17,7 @@ typedef struct dense_transpose_options {
 /*
  * B = A transposed; B (columns of A x rows of A) is overwritten.  Devices get blocks of rows of A; accelerators give them back transposed, and the host puts them
  * into the columns of B.  The bits of numbers are not changed.
- * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
+ * Errors: ARGUMENT (shapes that do not fit, block), those of dense_sharing_do.
  */
 yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
                             dense_matrix *b, dense_shared *shared);

@@ -29,7 +29,7 @@ typedef struct dense_tour {
 /*
  * The shortest tour of all restarts: each begins with a random tour and takes the best exchange of two edges (2-opt) until none makes it shorter.  The result depends
  * on cities, seed and number of restarts only, not on the devices.
- * Errors: ARGUMENT, those of dense_share, NUMERIC (a device's tour is not what the host finds).
+ * Errors: ARGUMENT, those of dense_sharing_do, NUMERIC (a device's tour is not what the host finds).
  */
 yoke_status dense_tsp(yoke_run *run, const dense_cities *cities, const dense_tsp_options *options, dense_tour *tour, dense_shared *shared);
 void dense_tour_destroy(dense_tour *tour);

@@ -176,7 +176,7 @@ extern const app_key fem_case_schema[];
  */
 yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **input);
 
-/* As fem_case_read, from `bytes` characters at `text`; path is for messages and for where the mesh is. */
+/* As fem_case_read, from `bytes` characters at `text`; path is for messages and for where the mesh is.  Only tests call it: thousands of cases are no files. */
 yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
                            int num_overrides, fem_case **input);
 void fem_case_destroy(fem_case *input);

@@ -74,8 +74,6 @@ static bool is_name(const char *name, size_t length)
     return step_number(name, length) >= 0 || checkpoint_number(name, length) >= 0;
 }
 
-bool fem_results_is_ours(const char *name) { return is_name(name, strlen(name)); }
-
 static bool is_of_this_run(const fem_results *results, int64_t process)
 {
     for (int rank = 0; rank < app_ranks_count(results->ranks); rank++)

@@ -52,7 +52,4 @@ int64_t fem_results_checkpoint_number(const char *name);
 /* The path of a file of the directory, valid until it is closed or this is asked again.  Errors: INPUT (too long). */
 yoke_status fem_results_path(fem_results *results, const char *name, const char **path);
 
-/* Whether a run writes files of this name: of steps, checkpoints, or one of those above. */
-bool fem_results_is_ours(const char *name);
-
 #endif

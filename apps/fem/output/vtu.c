@@ -429,13 +429,6 @@ yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **resul
     return status;
 }
 
-yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
-{
-    app_file *file = NULL;
-    yoke_status status = fem_vtu_start(vtu, path, &file);
-    return status == YOKE_OK ? app_file_commit(file) : status;
-}
-
 /* ------------------------------------------------------------------------------------------- pieces of ranks */
 
 static void write_parallel_tags(FILE *out, const array *arrays, int count, const char *section)

@@ -28,13 +28,13 @@ typedef struct fem_vtu {
     int64_t fields;           /* bits 1 << fem_output_field; those of the other problem type are passed over */
 } fem_vtu;
 
-/* Writes one step, whole or not at all.  Collective.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
-yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
-
-/* The same, not yet in its place: the caller commits or abandons the file.  Errors: as above. */
+/*
+ * Writes one step, of several ranks this one's piece, and not yet in its place: the caller commits or abandons the file.  Collective.
+ * Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY.
+ */
 yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **file);
 
-/* Writes the file of a step of several ranks, which names the pieces beside it: each rank has written its own by fem_vtu_write.  Errors: as there. */
+/* Writes the file of a step of several ranks, which names the pieces beside it: each rank has written its own by fem_vtu_start.  Errors: as there. */
 yoke_status fem_vtu_write_pieces(const fem_vtu *vtu, const char *path, int step, int count);
 
 /* Name of a step's file: step-00.vtu, of several ranks step-00.pvtu; and of a rank's piece: step-00-1.vtu. */
@@ -44,7 +44,7 @@ void fem_vtu_piece_name(int step, int rank, char name[FEM_VTU_NAME]);
 
 /*
  * Writes the series `path` (.pvd) of the files of steps 0 to count - 1 beside it, those of several ranks where they are there; time is the step.
- * Errors: as fem_vtu_write.
+ * Errors: as fem_vtu_start.
  */
 yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count);
 

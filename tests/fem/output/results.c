@@ -98,8 +98,38 @@ static void a_disk_that_loses_data_once_is_an_error_and_leaves_the_old_run(void 
     body_destroy(&b);
 }
 
+static void temporary_files_of_a_killed_run_go_and_no_others(void **state)
+{
+    static const char *const ours[] = {"step-123.vtu", "step-00.pvtu",     "step-00-0.vtu", "step-07-1023.vtu",
+                                       "series.pvd",   "checkpoint-7.bin", "run.json",      "summary.txt"};
+    static const char *const others[] = {
+        "step-1.vtu",      "step-00.vtk",  "step-00-.vtu", "step-00-1.pvtu", "step-00-x.vtu", "step-.vtu", "step-00-1-2.vtu",
+        "checkpoint-.bin", "astep-00.vtu", "step-00.vtu2", "step-00",        "step-",         "",          "checkpoint-7.bin7"};
+    enum { OURS = sizeof ours / sizeof *ours, OTHERS = sizeof others / sizeof *others };
+    char directory[] = "/tmp/yoke-results-XXXXXX", name[64];
+    yoke_context *context;
+    fem_results *results;
+    (void)state;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    assert_non_null(mkdtemp(directory));
+    for (int i = 0; i < OURS + OTHERS; i++) { /* process 1 is none of this run's */
+        snprintf(name, sizeof name, "%s.1-0.part", i < OURS ? ours[i] : others[i - OURS]);
+        place(directory, name, "old");
+    }
+    assert_int_equal(fem_results_open(context, NULL, directory, &results), YOKE_OK);
+    assert_int_equal(fem_results_continue(results, 1), YOKE_OK);
+    for (int i = 0; i < OURS + OTHERS; i++) {
+        snprintf(name, sizeof name, "%s.1-0.part", i < OURS ? ours[i] : others[i - OURS]);
+        if (is_there(directory, name) != (i >= OURS)) fail_msg("%s %s", name, i < OURS ? "is there" : "is gone");
+    }
+    fem_results_close(results);
+    yoke_context_destroy(context);
+    assert_int_equal(nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_disk_that_loses_data_once_is_an_error_and_leaves_the_old_run),
+    cmocka_unit_test(temporary_files_of_a_killed_run_go_and_no_others),
 };
 
 UNIT_MAIN(tests, body_start, body_end)

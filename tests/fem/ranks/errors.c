@@ -124,6 +124,7 @@ static yoke_status keep(const body *b)
     char checkpoint[] = "errors-checkpoint.bin", piece[32];
     json_t *text = json_object();
     fem_stress *stress = NULL;
+    app_file *file = NULL;
     const fem_checkpoint_part part = {.ranks = space->ranks,
                                       .state = rank == 0 ? text : NULL,
                                       .num_leaves = space->num_elements,
@@ -136,7 +137,11 @@ static yoke_status keep(const body *b)
     yoke_status status = fem_checkpoint_write(space->context, &part, checkpoint);
     if (!status) status = fem_stress_create(space, u, &stress);
     const fem_vtu vtu = {.space = space, .u = u, .stress = stress, .fields = 1 << FEM_FIELD_TEMPERATURE};
-    if (!status) status = app_ranks_agree(space->ranks, fem_vtu_write(&vtu, piece));
+    if (!status) status = app_ranks_agree(space->ranks, fem_vtu_start(&vtu, piece, &file));
+    if (!status)
+        status = app_ranks_agree(space->ranks, app_file_commit(file));
+    else
+        app_file_abandon(file);
     if (!status) unlink(piece);
     if (!status && rank == 0) unlink(checkpoint);
     app_ranks_agree(space->ranks, YOKE_OK); /* removed before the next one is written */
