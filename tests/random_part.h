@@ -11,4 +11,7 @@ static inline double random_part(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
+/* From 0 to end - 1. */
+static inline int64_t random_below(uint64_t *state, int64_t end) { return (int64_t)(random_part(state) * (double)end); }
+
 #endif

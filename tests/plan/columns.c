@@ -17,8 +17,6 @@ static yoke_context *make_context(void)
     return context;
 }
 
-static int64_t random_below(uint64_t *state, int64_t end) { return (int64_t)(random_part(state) * (double)end); }
-
 static bool disjoint(const yoke_rectangle *a, const yoke_rectangle *b)
 {
     return a->row + a->rows <= b->row || b->row + b->rows <= a->row || a->column + a->columns <= b->column ||

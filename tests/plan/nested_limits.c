@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/failing.h"
+#include "random_part.h"
 #include "yoke/yoke.h"
 
 enum { MOST_NODES = 12, MOST_DEVICES = 2, DEVICES = MOST_NODES * MOST_DEVICES };
@@ -19,12 +20,6 @@ typedef struct cluster {
     double noise;
     uint64_t seed;
 } cluster;
-
-static double random_part(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
 
 static double seconds_of(const cluster *all, int64_t k, double blocks)
 {
