@@ -38,7 +38,8 @@ reproduce_verdict reproduce_judge(const reproduce_row *row)
 
 static bool empty(const char *text) { return text == NULL || *text == '\0'; }
 
-const char *reproduce_fault(const reproduce_row *row)
+/* What a row lacks, or NULL: its kind, a number or a reason that the kind needs, the ways in which its two numbers are found; or if these are one. */
+static const char *fault_of(const reproduce_row *row)
 {
     bool compared = row->kind != REPRODUCE_UNCHECKED && row->kind != REPRODUCE_NOT_EVALUATED;
     if (row->kind == REPRODUCE_NO_KIND) return "has no kind";
@@ -56,7 +57,7 @@ const char *reproduce_fault(const reproduce_row *row)
 
 void reproduce_count(reproduce_account *account, const reproduce_row *row, reproduce_verdict verdict)
 {
-    const char *fault = reproduce_fault(row);
+    const char *fault = fault_of(row);
     if (strcmp(account->id, row->id) != 0) {
         snprintf(account->id, sizeof account->id, "%s", row->id);
         account->entry_missed = false;

@@ -34,9 +34,6 @@ const char *reproduce_kind_name(reproduce_kind kind);
 /* Whether the number of a row is within its tolerance. */
 reproduce_verdict reproduce_judge(const reproduce_row *row);
 
-/* What a row lacks, or NULL: its kind, a number or a reason that the kind needs, the ways in which its two numbers are found; or if these are one. */
-const char *reproduce_fault(const reproduce_row *row);
-
 void reproduce_count(reproduce_account *account, const reproduce_row *row, reproduce_verdict verdict);
 
 /* All kinds of a verdict together. */

@@ -274,7 +274,7 @@ static void copies(reproduce_report *report)
     }
 }
 
-yoke_status lang_measurements(reproduce_report *report)
+static yoke_status add_measurements(reproduce_report *report)
 {
     elements(report);
     yoke_status status = frequencies(report);
@@ -284,7 +284,7 @@ yoke_status lang_measurements(reproduce_report *report)
 
 yoke_status reproduce_lang(reproduce_report *report)
 {
-    yoke_status status = lang_measurements(report);
+    yoke_status status = add_measurements(report);
     if (status == YOKE_OK) status = lang_model(report);
     if (status == YOKE_OK) status = lang_shares(report);
     if (status == YOKE_OK) status = lang_strategies(report);

@@ -30,7 +30,6 @@ extern const struct lang_sandybridge {
 } lang_sandybridge;
 
 /* Sections of the papers. */
-yoke_status lang_measurements(reproduce_report *report);
 yoke_status lang_model(reproduce_report *report);
 yoke_status lang_shares(reproduce_report *report);
 yoke_status lang_strategies(reproduce_report *report);

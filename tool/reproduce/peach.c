@@ -13,7 +13,8 @@ static const peach_parameters peach_system_2 = {42.4 + 76.7 + 82.3, 293, 239.4, 
 
 /* ------------------------------------------------------------------------------------------------------ model */
 
-reproduce_pair peach_pair(const peach_parameters *p, int64_t units)
+/* The parameters as a problem of so many equal pieces of work. */
+static reproduce_pair pair_of(const peach_parameters *p, int64_t units)
 {
     return (reproduce_pair){.units = units,
                             .repetitions = 1,
@@ -32,16 +33,18 @@ peach_point peach_at(const peach_parameters *p, double alpha)
 
 double peach_alpha_time(const peach_parameters *p) { return p->gpu_rate / (p->host_rate + p->gpu_rate); }
 
-double peach_slope_left(const peach_parameters *p) { return p->gpu_w / p->gpu_rate - (p->base_w + p->host_w) / p->host_rate; }
+/* The slopes of energy over alpha, left and right of eq. 13. */
+static double slope_left(const peach_parameters *p) { return p->gpu_w / p->gpu_rate - (p->base_w + p->host_w) / p->host_rate; }
 
-double peach_slope_right(const peach_parameters *p)
+static double slope_right(const peach_parameters *p)
 {
     return (p->base_w + p->gpu_w + p->host_overhead_w) / p->gpu_rate - (p->host_w - p->host_overhead_w) / p->host_rate;
 }
 
 double peach_alpha_energy(const peach_parameters *p)
 {
-    bool right = peach_slope_right(p)<0, left = peach_slope_left(p)> 0;
+    bool right = slope_right(p) < 0.0;
+    bool left = slope_left(p) > 0.0;
     if (right && left) return peach_at(p, 1).efficiency > peach_at(p, 0).efficiency ? 1 : 0;
     return right ? 1 : left ? 0 : peach_alpha_time(p);
 }
@@ -49,7 +52,7 @@ double peach_alpha_energy(const peach_parameters *p)
 yoke_status peach_plan(reproduce_report *report, const peach_parameters *parameters, int64_t units, yoke_objective objective,
                        peach_point *point)
 {
-    reproduce_pair pair = peach_pair(parameters, units);
+    reproduce_pair pair = pair_of(parameters, units);
     reproduce_outcome outcome;
     yoke_status status = reproduce_best(report, &pair, objective, &outcome);
     if (status != YOKE_OK) return status;
@@ -181,7 +184,7 @@ static yoke_status table_6(reproduce_report *report)
 static yoke_status add_equations(reproduce_report *report, const system_entry *system)
 {
     const peach_parameters *p = system->parameters;
-    reproduce_pair pair = peach_pair(p, system->exact_units);
+    reproduce_pair pair = pair_of(p, system->exact_units);
     reproduce_outcome kink, all, none;
     char id[64], what[80];
     double units = (double)pair.units, closed = (p->host_rate + p->gpu_rate) / (p->base_w + p->host_w + p->gpu_w);
@@ -209,10 +212,10 @@ static yoke_status add_equations(reproduce_report *report, const system_entry *s
     snprintf(id, sizeof id, "peach.alpha_eff_rule.%s", system->name);
     row.kind = REPRODUCE_INDEPENDENT, row.reason = NULL, row.by = "derivative of eq. 12", row.check_by = "planner's plans";
     row.unit = "J/unit", row.relative = 1e-9;
-    row.part = "slope_right", row.recomputed = peach_slope_right(p), row.check = (all.energy_j - kink.energy_j) / units / (1 - kink.share);
+    row.part = "slope_right", row.recomputed = slope_right(p), row.check = (all.energy_j - kink.energy_j) / units / (1 - kink.share);
     snprintf(what, sizeof what, "system %s: slope of energy above eq. 13", system->name);
     reproduce_add(report, &row);
-    row.part = "slope_left", row.recomputed = peach_slope_left(p), row.check = (kink.energy_j - none.energy_j) / units / kink.share;
+    row.part = "slope_left", row.recomputed = slope_left(p), row.check = (kink.energy_j - none.energy_j) / units / kink.share;
     snprintf(what, sizeof what, "system %s: slope of energy below eq. 13", system->name);
     reproduce_add(report, &row);
     return YOKE_OK;
@@ -266,7 +269,7 @@ static void add_inconsistent(reproduce_report *report, const char *id, const cha
 
 static yoke_status add_multiply(reproduce_report *report)
 {
-    reproduce_pair pair = peach_pair(&peach_system_1, 100), no_overhead = pair, slow = pair;
+    reproduce_pair pair = pair_of(&peach_system_1, 100), no_overhead = pair, slow = pair;
     reproduce_outcome at_79, at_100, without_100, slow_89;
     no_overhead.host_overhead_w = 0;
     slow.host.seconds_per_unit = 1 / peach_at_frequencies(1.2, 705).host_rate;

@@ -15,16 +15,11 @@ typedef struct peach_point {
     double alpha, rate, efficiency; /* efficiency: units of work a joule */
 } peach_point;
 
-/* The parameters as a problem of so many equal pieces of work. */
-reproduce_pair peach_pair(const peach_parameters *parameters, int64_t units);
 /* Eq. 8 and 12 (with T_OH = 0) at a share. */
 peach_point peach_at(const peach_parameters *parameters, double alpha);
 /* Eq. 13, and the share of least energy by the slopes of eq. 12: one of 0, eq. 13, 1. */
 double peach_alpha_time(const peach_parameters *parameters);
 double peach_alpha_energy(const peach_parameters *parameters);
-/* The slopes of energy over alpha, left and right of eq. 13. */
-double peach_slope_left(const peach_parameters *parameters);
-double peach_slope_right(const peach_parameters *parameters);
 /* The best share by the planner with alpha on a grid of 1 / units. */
 yoke_status peach_plan(reproduce_report *report, const peach_parameters *parameters, int64_t units, yoke_objective objective,
                        peach_point *point);
