@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/keep.h"
 #include "plan/plan.h"
-#include "plan/plan_keep.h"
 
 /* Least time under the power cap times the slowdown is a deadline too. */
 static yoke_status request_with_slowdown(plan_work *work, plan_request *request)

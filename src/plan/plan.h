@@ -119,12 +119,12 @@ typedef struct plan_result {
     int64_t nodes;
 } plan_result;
 
-/* ------------------------------------------------------------------------------------------------ plan_check.c, plan_prepare.c */
+/* ------------------------------------------------------------------------------------------------ check.c, prepare.c */
 
 /* Errors: ARGUMENT (which device, level and number). */
 yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options);
 
-/* The round itself, and, once devices are checked, that there are kernels for its phases (plan_check_round.c). */
+/* The round itself, and, once devices are checked, that there are kernels for its phases (check_round.c). */
 yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *problem);
 yoke_status plan_check_kernels(yoke_context *context, const yoke_plan_problem *problem);
 
@@ -189,7 +189,7 @@ static inline int plan_count_node(plan_work *work)
     return work->stopped;
 }
 
-/* ------------------------------------------------------------------------------------------------ plan_keep.c */
+/* ------------------------------------------------------------------------------------------------ keep.c */
 
 /* Zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
 yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void *pointer);

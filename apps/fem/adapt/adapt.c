@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/adapt_private.h"
+#include "adapt/private.h"
 #include "common/console/interrupt.h"
 #include "estimate/mark.h"
 #include "output/inspection.h"

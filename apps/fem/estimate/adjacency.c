@@ -1,6 +1,6 @@
 #include <p8est_iterate.h>
 
-#include "estimate/parts.h"
+#include "estimate/private.h"
 
 /*
  * The turn from face `from` to face `to`: bit 0 and 1 reverse the first side's coordinates s and t, bit 2 then exchanges them.  p8est tells

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "estimate/parts.h"
+#include "estimate/private.h"
 #include "space/temperature.h"
 
 /* Stresses that are smaller than this part of those of constrained thermal strains count as zero. */

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "estimate/parts.h"
+#include "estimate/private.h"
 
 /* Weights of the squares of a traction's tangential and normal part. */
 typedef struct compliance {

@@ -13,7 +13,7 @@
 #include "mesh/shape.h"
 #include "space/forest/places.h"
 #include "space/forest/skeleton.h"
-#include "space/parts.h"
+#include "space/private.h"
 
 typedef struct numbering {
     fem_space *space;

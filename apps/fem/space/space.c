@@ -6,7 +6,7 @@
 #include <p8est_lnodes.h>
 
 #include "mesh/shape.h"
-#include "space/parts.h"
+#include "space/private.h"
 
 /* ------------------------------------------------------------------------------------------- interpolation */
 

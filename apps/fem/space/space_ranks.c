@@ -1,7 +1,7 @@
 /* space_ranks.c - what a space on several ranks has beside that of one: numbers over all of them, and who counts which node. */
 #include <string.h>
 
-#include "space/parts.h"
+#include "space/private.h"
 
 /* ------------------------------------------------------------------------------------------------------- numbers */
 

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "estimate/parts.h"
+#include "estimate/private.h"
 #include "fem/fixtures/body.h"
 #include "fem/fixtures/model.h"
 #include "mesh/shape.h"

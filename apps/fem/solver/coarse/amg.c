@@ -1,4 +1,4 @@
-#include "solver/coarse/parts.h"
+#include "solver/coarse/private.h"
 
 #include <limits.h>
 #include <math.h>

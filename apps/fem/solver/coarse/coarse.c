@@ -1,4 +1,4 @@
-#include "solver/coarse/parts.h"
+#include "solver/coarse/private.h"
 #include "solver/direct/cholesky.h"
 
 #include <math.h>

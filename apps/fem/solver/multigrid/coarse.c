@@ -1,6 +1,6 @@
 /* multigrid/coarse.c - the last level's solver: a kept one, or its matrix is assembled for coarse.h. */
 #include "solver/direct/node_graph.h"
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 static yoke_status make_pattern(multigrid_assembly *a)
 {

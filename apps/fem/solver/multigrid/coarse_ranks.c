@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "solver/direct/node_graph.h"
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 #include "space/exchange/lists.h"
 #include "space/exchange/runs.h"
 

@@ -1,7 +1,7 @@
 /* multigrid/cut.c - which device has which elements of a coarser level. */
 #include <string.h>
 
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 /* The first of a coarse element's descendants has its lower corner. */
 static int is_first_descendant(const fem_space *coarse, int32_t c, const fem_space *fine, int32_t f)

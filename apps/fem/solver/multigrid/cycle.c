@@ -1,7 +1,7 @@
 /* multigrid/cycle.c - the V-cycle, and how much its coarse corrections count. */
 #include <math.h>
 
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 enum { WEIGHT_STEPS = 4 };
 /*

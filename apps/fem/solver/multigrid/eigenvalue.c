@@ -1,7 +1,7 @@
 /* multigrid/eigenvalue.c - the largest eigenvalue that a level's smoother has to deal with. */
 #include <math.h>
 
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 enum { MAX_STEPS = 15 };
 

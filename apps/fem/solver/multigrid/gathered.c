@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 #include "space/gathering.h"
 
 struct multigrid_gathered {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "solver/multigrid/couplings.h"
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 enum { DEFAULT_DEGREE = 4 };
 static const double default_range = 30;

@@ -1,5 +1,5 @@
 /* multigrid/smoother.c - Chebyshev's polynomial of B A, B the inverse node blocks, or those of strongly coupled nodes. */
-#include "solver/multigrid/parts.h"
+#include "solver/multigrid/private.h"
 
 /* z = c B r where blocks of nodes are coupled: on the host, wherever the subdomains are. */
 static void solve_blocks(multigrid_level *level, double c, const fem_vector *r, fem_vector *z)

@@ -1,15 +1,15 @@
 /*
- * plan_keep.h - where a plan's memory begins.
+ * keep.h - where a plan's memory begins.
  */
-#ifndef YOKE_PLAN_PLAN_KEEP_H
-#define YOKE_PLAN_PLAN_KEEP_H
+#ifndef YOKE_PLAN_KEEP_H
+#define YOKE_PLAN_KEEP_H
 
 #include "plan/plan.h"
 
 /* A plan of zeros, to which plan_keep gives memory.  Errors: MEMORY. */
 yoke_status plan_store_create(yoke_context *context, yoke_plan **plan);
 
-/* plan_front.c: fills the front under the request's deadline and power cap.  Errors: ARGUMENT (a power is not known), MEMORY. */
+/* front.c: fills the front under the request's deadline and power cap.  Errors: ARGUMENT (a power is not known), MEMORY. */
 yoke_status plan_front(plan_work *work, const plan_request *request, yoke_plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
-/* multigrid/parts.h - the levels of the multigrid, shared by set-up and cycle. */
-#ifndef FEM_SOLVER_MULTIGRID_PARTS_H
-#define FEM_SOLVER_MULTIGRID_PARTS_H
+/* multigrid/private.h - the levels of the multigrid, shared by set-up and cycle. */
+#ifndef FEM_SOLVER_MULTIGRID_PRIVATE_H
+#define FEM_SOLVER_MULTIGRID_PRIVATE_H
 
 #include "solver/coarse/coarse.h"
 #include "solver/direct/direct.h"

@@ -1,5 +1,5 @@
 /*
- * plan_prepare.c - a problem made ready: devices in an order that does not depend on the caller's, levels by power, repetitions multiplied in.
+ * prepare.c - a problem made ready: devices in an order that does not depend on the caller's, levels by power, repetitions multiplied in.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "adapt/adapt_private.h"
 #include "adapt/carry.h"
+#include "adapt/private.h"
 #include "common/console/interrupt.h"
 #include "output/warnings.h"
 #include "space/rigid_sum.h"

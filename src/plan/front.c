@@ -1,9 +1,9 @@
 /*
- * plan_front.c - the front of time and energy: energy optima under deadlines that shrink until none can be met.
+ * front.c - the front of time and energy: energy optima under deadlines that shrink until none can be met.
  */
 #include <math.h>
 
-#include "plan/plan_keep.h"
+#include "plan/keep.h"
 
 /* So many choices at most; where there are more, their times are spread evenly (in ratio). */
 enum { MAX_CHOICES = 200 };

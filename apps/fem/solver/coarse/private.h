@@ -1,8 +1,8 @@
 /*
- * coarse/parts.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to this sub-room.
+ * coarse/private.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to this sub-room.
  */
-#ifndef FEM_SOLVER_COARSE_PARTS_H
-#define FEM_SOLVER_COARSE_PARTS_H
+#ifndef FEM_SOLVER_COARSE_PRIVATE_H
+#define FEM_SOLVER_COARSE_PRIVATE_H
 
 #include "solver/coarse/coarse.h"
 

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapt/adapt_private.h"
 #include "adapt/boxes.h"
+#include "adapt/private.h"
 
 /* --------------------------------------------------------------------------------------------- initial mesh */
 

@@ -1,6 +1,6 @@
-/* parts.h - shared by space.c and number.c. */
-#ifndef FEM_SPACE_PARTS_H
-#define FEM_SPACE_PARTS_H
+/* private.h - shared by space.c and number.c. */
+#ifndef FEM_SPACE_PRIVATE_H
+#define FEM_SPACE_PRIVATE_H
 
 #include "space/space.h"
 

@@ -1,5 +1,5 @@
 /*
- * plan_check.c - problems and options outside their contracts are refused with the place and the number.
+ * check.c - problems and options outside their contracts are refused with the place and the number.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
- * parts.h - what the files of the error estimate share; nobody else includes it.
+ * private.h - what the files of the error estimate share; nobody else includes it.
  */
-#ifndef FEM_ESTIMATE_PARTS_H
-#define FEM_ESTIMATE_PARTS_H
+#ifndef FEM_ESTIMATE_PRIVATE_H
+#define FEM_ESTIMATE_PRIVATE_H
 
 #include <p8est_ghost.h>
 

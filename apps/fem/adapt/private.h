@@ -1,8 +1,8 @@
 /*
- * adapt_private.h - the state of the adaptive loop: adapt_begin.c prepares it, adapt_step.c solves on a mesh, adapt.c refines and ends.
+ * private.h - the state of the adaptive loop: begin.c prepares it, solve.c solves on a mesh, adapt.c refines and ends.
  */
-#ifndef FEM_ADAPT_ADAPT_PRIVATE_H
-#define FEM_ADAPT_ADAPT_PRIVATE_H
+#ifndef FEM_ADAPT_PRIVATE_H
+#define FEM_ADAPT_PRIVATE_H
 
 #include "adapt/adapt.h"
 #include "output/table.h"

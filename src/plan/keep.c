@@ -1,7 +1,7 @@
 /*
- * plan_keep.c - the memory of a plan.
+ * keep.c - the memory of a plan.
  */
-#include "plan/plan_keep.h"
+#include "plan/keep.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * plan_check_round.c - rounds outside their contract are refused with the phase and the number.
+ * check_round.c - rounds outside their contract are refused with the phase and the number.
  */
 #include <math.h>
 
