@@ -126,6 +126,8 @@ def sub_room_include(path, name, tree):
     for folder in folders_of(path):
         if target is None or not target.startswith(folder + "/"):
             continue
+        if target.endswith("/private.h") and pathlib.PurePosixPath(target).parent != pathlib.PurePosixPath(path).parent:
+            return "private.h belongs to the files beside it"
         own = sub_room_of(path, folder)
         if sub_room_of(target, folder) not in SUB_ROOMS[folder][own] | {own}:
             allowed = ", ".join(sorted(sub or f"{folder}'s own folder" for sub in SUB_ROOMS[folder][own])) or "no other sub-room"
@@ -329,6 +331,9 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fem/operator/front.c": ('#include "operator/packed.h"\n#include "operator/decomposition/d.h"\n', 2, "only its own headers and kernels"),
     "apps/fem/operator/decomposition/d.h": ('#include "operator/packed.h"\n#include "space/space.h"\n', 0, ""),
     "apps/fem/operator/attic/x.c": ("", 1, "apps/fem/operator has no sub-room attic"),
+    "apps/fem/space/private.h": ("", 0, ""),
+    "apps/fem/space/own.c": ('#include "space/private.h"\n', 0, ""),
+    "apps/fem/output/of_others.c": ('#include "space/private.h"\n', 1, "files beside it"),
     "apps/fem/space/upward.c": ('#include "space/space.h"\n#include "operator/decomposition/d.h"\n', 2, "only its own headers and case, mesh"),
     "apps/fem/space/deep.c": ('#include "operator/kernels/k.h"\n', 1, "only its own headers and case, mesh"),
     "apps/fem/case/top.c": ('#include "own.h"\n', 1, "no other sub-room"),
