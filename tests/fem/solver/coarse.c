@@ -123,8 +123,9 @@ static void a_single_node_is_solved_by_both_methods(void **state)
         double u[3] = {9.0, 9.0, 9.0};
         assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
         const fem_coarse_method method = i ? FEM_COARSE_AMG : FEM_COARSE_CHOLMOD;
-        if (fem_coarse_create(context, method, 1, 3, row_start, column, value, x, prescribed, &coarse) != YOKE_OK)
-            fail_msg("%s", yoke_last_error(context));
+        const fem_coarse_matrix matrix = {
+            .num_nodes = 1, .components = 3, .row_start = row_start, .column = column, .value = value, .x = x, .prescribed = prescribed};
+        if (fem_coarse_create(context, method, &matrix, &coarse) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
         assert_int_equal(fem_coarse_solve(coarse, b, u), YOKE_OK);
         for (int step = 0; i == 1 && step < 60; step++) { /* an approximate inverse: what it leaves over is solved again */
             double rest[3] = {b[0] - 4.0 * u[0] - u[1], b[1] - u[0] - 2.0 * u[1], 0.0};
@@ -144,7 +145,8 @@ static void no_node_is_no_error(void **state)
     yoke_context *context = NULL;
     fem_coarse *coarse = NULL;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    assert_int_equal(fem_coarse_create(context, FEM_COARSE_AUTO, 0, 3, row_start, NULL, NULL, NULL, NULL, &coarse), YOKE_OK);
+    const fem_coarse_matrix matrix = {.components = 3, .row_start = row_start};
+    assert_int_equal(fem_coarse_create(context, FEM_COARSE_AUTO, &matrix, &coarse), YOKE_OK);
     assert_int_equal(fem_coarse_solve(coarse, NULL, NULL), YOKE_OK);
     fem_coarse_destroy(coarse);
     fem_coarse_destroy(NULL);
@@ -167,8 +169,9 @@ static void multigrid_without_mpi_says_so(void **state)
     yoke_context *context = NULL;
     fem_coarse *coarse = NULL;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    assert_int_equal(fem_coarse_create(context, FEM_COARSE_AMG, 1, 1, row_start, column, value, NULL, prescribed, &coarse),
-                     YOKE_ERROR_UNAVAILABLE);
+    const fem_coarse_matrix matrix = {
+        .num_nodes = 1, .components = 1, .row_start = row_start, .column = column, .value = value, .prescribed = prescribed};
+    assert_int_equal(fem_coarse_create(context, FEM_COARSE_AMG, &matrix, &coarse), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "MPI_Init"));
     assert_null(coarse);
     yoke_context_destroy(context);

@@ -68,9 +68,14 @@ static fem_coarse *factor(const block *b)
     }
     a.value = block_zeros(entries * n * n, sizeof(double));
     visit(b, &a);
-    yoke_status status = fem_coarse_create(b->context, FEM_COARSE_CHOLMOD, space->num_nodes, (int)n, a.row_start, a.column, a.value,
-                                           space->x, b->constraints->prescribed, &factor);
-    if (status) fail_msg("%s", yoke_last_error(b->context));
+    const fem_coarse_matrix matrix = {.num_nodes = space->num_nodes,
+                                      .components = (int)n,
+                                      .row_start = a.row_start,
+                                      .column = a.column,
+                                      .value = a.value,
+                                      .x = space->x,
+                                      .prescribed = b->constraints->prescribed};
+    if (fem_coarse_create(b->context, FEM_COARSE_CHOLMOD, &matrix, &factor)) fail_msg("%s", yoke_last_error(b->context));
     free(a.pair);
     free(a.column);
     free(a.row_start);

@@ -41,8 +41,9 @@ static yoke_status check(yoke_context *context, fem_coarse_method method, const 
     if (matrix->components != 1 && matrix->components != 3) {
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: 1 or 3 components, not %d", matrix->components);
     }
-    if (method != FEM_COARSE_AUTO && method != FEM_COARSE_CHOLMOD && method != FEM_COARSE_AMG) {
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: no method has the number %d", (int)method);
+    if (method != FEM_COARSE_AMG && (matrix->ranks || (method != FEM_COARSE_AUTO && method != FEM_COARSE_CHOLMOD))) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: no method%s has the number %d",
+                         matrix->ranks ? " on several ranks" : "", (int)method);
     }
     if (matrix->num_nodes < 0 || matrix->first_node < 0 || matrix->first_node + matrix->num_nodes > matrix->all_nodes ||
         matrix->all_nodes > INT32_MAX / matrix->components) {
@@ -139,55 +140,29 @@ static yoke_status make(fem_coarse *coarse, fem_coarse_method method, const fem_
     return method == FEM_COARSE_CHOLMOD ? make_direct(coarse, matrix) : fem_amg_create(coarse->context, matrix, &coarse->amg);
 }
 
-static yoke_status create(yoke_context *context, fem_coarse_method method, const fem_coarse_matrix *matrix, fem_coarse **result)
+yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, const fem_coarse_matrix *given, fem_coarse **result)
 {
     fem_coarse *coarse = NULL;
-    yoke_status status = check(context, method, matrix);
+    fem_coarse_matrix matrix = *given;
+    if (!matrix.ranks) {
+        matrix.first_node = 0;
+        matrix.all_nodes = matrix.num_nodes;
+    }
+    yoke_status status = check(context, method, &matrix);
     if (!status) status = yoke_allocate(context, 1, sizeof *coarse, &coarse);
-    status = app_ranks_agree(matrix->ranks, status);
+    status = app_ranks_agree(matrix.ranks, status);
     if (status) {
         yoke_release(context, coarse);
         return status;
     }
     coarse->context = context;
-    coarse->size = (int64_t)matrix->num_nodes * matrix->components;
-    status = make(coarse, method, matrix);
+    coarse->size = (int64_t)matrix.num_nodes * matrix.components;
+    status = make(coarse, method, &matrix);
     if (status)
         fem_coarse_destroy(coarse);
     else
         *result = coarse;
     return status;
-}
-
-yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components, const int64_t *row_start,
-                              const int32_t *column, const double *value, const double *x, const uint8_t *prescribed, fem_coarse **result)
-{
-    const fem_coarse_matrix matrix = {.num_nodes = num_nodes,
-                                      .components = components,
-                                      .row_start = row_start,
-                                      .column = column,
-                                      .value = value,
-                                      .x = x,
-                                      .prescribed = prescribed,
-                                      .all_nodes = num_nodes};
-    return create(context, method, &matrix, result);
-}
-
-yoke_status fem_coarse_create_on_ranks(yoke_context *context, app_ranks *ranks, int64_t first_node, int64_t all_nodes, int32_t num_nodes,
-                                       int components, const int64_t *row_start, const int32_t *column, const double *value,
-                                       const double *x, const uint8_t *prescribed, fem_coarse **result)
-{
-    const fem_coarse_matrix matrix = {.num_nodes = num_nodes,
-                                      .components = components,
-                                      .row_start = row_start,
-                                      .column = column,
-                                      .value = value,
-                                      .x = x,
-                                      .prescribed = prescribed,
-                                      .ranks = ranks,
-                                      .first_node = first_node,
-                                      .all_nodes = all_nodes};
-    return create(context, FEM_COARSE_AMG, &matrix, result);
 }
 
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)

@@ -1,25 +1,10 @@
 /*
- * coarse/private.h - what coarse.c is made of: algebraic multigrid, and the arguments that it shares with the rest.  Private to this sub-room.
+ * coarse/private.h - what coarse.c is made of: algebraic multigrid.  Private to this sub-room.
  */
 #ifndef FEM_SOLVER_COARSE_PRIVATE_H
 #define FEM_SOLVER_COARSE_PRIVATE_H
 
 #include "solver/coarse/coarse.h"
-
-/* The arguments of fem_coarse_create, checked, with the number of unknowns that are free. */
-typedef struct fem_coarse_matrix {
-    int32_t num_nodes;
-    int components;
-    const int64_t *row_start;
-    const int32_t *column;
-    const double *value;
-    const double *x;
-    const uint8_t *prescribed;
-    int64_t num_free;
-    /* On several ranks the rows are those of the rank's nodes, and columns are numbers over all ranks. */
-    app_ranks *ranks; /* NULL: one */
-    int64_t first_node, all_nodes;
-} fem_coarse_matrix;
 
 static inline int fem_coarse_is_free(const fem_coarse_matrix *matrix, int64_t node, int component)
 {

@@ -48,9 +48,15 @@ static yoke_status assemble_and_create(fem_multigrid *m, const multigrid_level *
     multigrid_assembly a = {.space = space};
     yoke_status status = make_pattern(&a);
     if (!status) status = multigrid_add_elements(last, &a);
-    if (!status)
-        status = fem_coarse_create(m->context, multigrid_is_algebraic(m) ? FEM_COARSE_AMG : FEM_COARSE_AUTO, space->num_nodes,
-                                   space->components, a.row_start, a.column, a.value, space->x, last->constraints->prescribed, &m->coarse);
+    const fem_coarse_matrix matrix = {.num_nodes = space->num_nodes,
+                                      .components = space->components,
+                                      .row_start = a.row_start,
+                                      .column = a.column,
+                                      .value = a.value,
+                                      .x = space->x,
+                                      .prescribed = last->constraints->prescribed};
+    const fem_coarse_method method = multigrid_is_algebraic(m) ? FEM_COARSE_AMG : FEM_COARSE_AUTO;
+    if (!status) status = fem_coarse_create(m->context, method, &matrix, &m->coarse);
     yoke_release(m->context, a.row_start);
     yoke_release(m->context, a.column);
     yoke_release(m->context, a.value);

@@ -202,9 +202,17 @@ static yoke_status create_solver(const rows *r, fem_coarse **coarse)
         memcpy(x + 3 * (int64_t)r->row[i], space->x + 3 * (int64_t)i, 3 * sizeof *x);
         prescribed[r->row[i]] = r->constraints->prescribed[i];
     }
-    if (!status)
-        status = fem_coarse_create_on_ranks(context, space->ranks, space->first_owned, space->num_global_nodes, space->num_owned,
-                                            space->components, r->a.row_start, r->a.column, r->a.value, x, prescribed, coarse);
+    const fem_coarse_matrix matrix = {.num_nodes = space->num_owned,
+                                      .components = space->components,
+                                      .row_start = r->a.row_start,
+                                      .column = r->a.column,
+                                      .value = r->a.value,
+                                      .x = x,
+                                      .prescribed = prescribed,
+                                      .ranks = space->ranks,
+                                      .first_node = space->first_owned,
+                                      .all_nodes = space->num_global_nodes};
+    if (!status) status = fem_coarse_create(context, FEM_COARSE_AMG, &matrix, coarse);
     yoke_release(context, x);
     yoke_release(context, prescribed);
     return status;

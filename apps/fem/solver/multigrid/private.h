@@ -76,7 +76,7 @@ typedef struct multigrid_assembly {
 } multigrid_assembly;
 yoke_status multigrid_add_elements(const multigrid_level *last, multigrid_assembly *assembly);
 
-/* On several ranks: the last level's solver on all of them, algebraic multigrid.  Collective.  Errors: those of fem_coarse_create_on_ranks. */
+/* On several ranks: the last level's solver on all of them, algebraic multigrid.  Collective.  Errors: those of fem_coarse_create. */
 yoke_status multigrid_create_coarse_on_ranks(fem_multigrid *multigrid);
 /* x of the level = what it finds for b.  Collective; an error is known to all. */
 yoke_status multigrid_solve_on_ranks(fem_multigrid *multigrid, multigrid_level *level);
