@@ -1,4 +1,4 @@
-/* private.h - shared by space.c and number.c. */
+/* private.h - what the files share that make a space: space.c, number.c, slots.c and space_ranks.c. */
 #ifndef FEM_SPACE_PRIVATE_H
 #define FEM_SPACE_PRIVATE_H
 
@@ -22,5 +22,8 @@ yoke_status space_complete_positions(fem_space *space);
  * Errors: MEMORY.
  */
 yoke_status space_count_globally(fem_space *space, const int32_t (*ends)[2], int64_t *edges, int64_t *faces);
+
+/* Of an element with a face code: owner [slots], the number of the hanging face or edge that a slot's value is interpolated on; -1: it does not hang. */
+void space_hanging_slots(const fem_space *space, int32_t e, int8_t owner[27]);
 
 #endif
