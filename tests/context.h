@@ -1,25 +1,20 @@
 /*
- * context.h - a context for all tests of a program: UNIT_MAIN(tests, context_start, context_end).
+ * context.h - a context for all tests of a program, by name: UNIT_MAIN(tests, context_start, context_end).
  */
 #ifndef YOKE_TESTS_CONTEXT_H
 #define YOKE_TESTS_CONTEXT_H
 
-#include "unit.h"
-#include "yoke/yoke.h"
+#include "state.h"
 
 static yoke_context *context;
 
 static inline int context_start(void **state)
 {
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
+    const int failed = state_start(state);
+    context = *state;
+    return failed;
 }
 
-static inline int context_end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
+static inline int context_end(void **state) { return state_end(state); }
 
 #endif

@@ -12,8 +12,7 @@
 
 #include "base/context.h"
 #include "base/numa.h"
-#include "unit.h"
-#include "yoke/yoke.h"
+#include "state.h"
 
 /* In the place of the C library's, for hwloc too: how often a thread was bound. */
 static int bindings;
@@ -22,20 +21,6 @@ __attribute__((visibility("default"))) int sched_setaffinity(pid_t thread, size_
 {
     bindings++;
     return (int)syscall(SYS_sched_setaffinity, thread, size, set);
-}
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
 }
 
 static void the_clock_never_runs_backwards(void **state)
@@ -284,4 +269,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_description_is_json_with_the_promised_keys),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

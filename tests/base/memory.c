@@ -1,19 +1,5 @@
 #include "failing.h"
-#include "unit.h"
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
+#include "state.h"
 
 static void memory_is_zero_and_aligned_to_64_bytes(void **state)
 {
@@ -208,4 +194,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_array_that_cannot_grow_is_as_it_was),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

@@ -6,21 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unit.h"
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
+#include "state.h"
 
 static void unknown_numbers_are_null(void **state)
 {
@@ -98,4 +84,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_written_can_be_read_to_the_last_bit),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

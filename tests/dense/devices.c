@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "../fmm/device.h"
+#include "fmm/device.h"
 #include "gemm/gemm.h"
 #include "transpose/transpose.h"
 #include "tsp/tsp.h"

@@ -4,7 +4,7 @@
 #ifndef DENSE_TESTS_MACHINE_H
 #define DENSE_TESTS_MACHINE_H
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "unit.h"
 
 /* cpu, gpu: further members of their objects, each with a comma before it. */

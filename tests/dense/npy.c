@@ -2,8 +2,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "../fmm/mutate.h"
 #include "context.h"
+#include "fmm/mutate.h"
 #include "matrix/npy.h"
 #include "whole_file.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "../fmm/mutate.h"
+#include "fmm/mutate.h"
 #include "machine.h"
 #include "tsp/tsp.h"
 

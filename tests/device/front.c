@@ -1,5 +1,5 @@
 /* The front: what it promises of lost devices, and of backends that applications bring, shown with a backend of this test. */
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "failing_backend.h"
 #include "packed.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* Machine files: what is read, and that whatever is wrong is refused with the file, the key and what was expected. */
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "unit.h"
 #include "whole_file.h"
 #include "yoke/yoke.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_DEVICE_MACHINE_TEXT_H
 #define TESTS_DEVICE_MACHINE_TEXT_H
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "yoke/yoke.h"
 
 /* A context whose memory is `memory`, with the machine that the text describes. */

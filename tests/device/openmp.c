@@ -8,22 +8,7 @@
 
 #include "base/context.h"
 #include "packed.h"
-#include "unit.h"
-#include "yoke/yoke.h"
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
+#include "state.h"
 
 enum { MAX_THREADS = 256 };
 
@@ -281,4 +266,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_library_without_blas_is_named),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

@@ -7,7 +7,7 @@
 #ifndef YOKE_TESTS_DEVICE_SUITE_H
 #define YOKE_TESTS_DEVICE_SUITE_H
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 

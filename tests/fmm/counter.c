@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "clouds.h"
 #include "known_costs.h"
 #include "tune/tune.h"

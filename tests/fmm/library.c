@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "../device/machine_text.h"
 #include "clouds.h"
 #include "context.h"
 #include "costs.h"
+#include "device/machine_text.h"
 #include "tune/tune.h"
 
 enum { COUNT = 1000, STRIDE = 8 };

@@ -1,7 +1,7 @@
 /* Near fields shared on simulated machines: the plan against the best of all cuts by the machine's own numbers, and devices that fail. */
 #include <math.h>
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "method/shared.h"
 #include "particles/generate.h"
 #include "unit.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "particles/generate.h"
 #include "tune/shares.h"
 #include "tune/tune.h"

@@ -7,8 +7,8 @@
 
 #include "unit.h"
 
-#include "../base/failing.h"
 #include "base/clock.h"
+#include "base/failing.h"
 #include "meter/meter.h"
 #include "meter/text.h"
 

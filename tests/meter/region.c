@@ -5,7 +5,7 @@
 
 #include "context.h"
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "run/machine/list.h"
 #include "scripted.h"
 

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "meter/replay.h"
 #include "scripted.h"
 

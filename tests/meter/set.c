@@ -3,7 +3,7 @@
 
 #include "context.h"
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "scripted.h"
 
 static scripted_meter *add(const char *name, const char *covers, int64_t rank)

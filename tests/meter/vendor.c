@@ -1,6 +1,6 @@
 #include "vendor.h"
 
-#include "../base/failing.h"
+#include "base/failing.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -3,24 +3,9 @@
 
 #include "base/statistics.h"
 #include "model/truth.h"
-#include "unit.h"
-#include "yoke/yoke.h"
+#include "state.h"
 
 enum { SEEDS = 1000, SIZES = 10, POINTS = 10 };
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
 
 static double constant(double x) { return 1.7e-6 * x; }
 static double affine(double x) { return 2e-4 + 1.7e-6 * x; }
@@ -239,4 +224,4 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_hold_the_tr
                                           cmocka_unit_test(the_simplest_kind_that_fits_is_chosen),
                                           cmocka_unit_test(held_out_errors_are_like_real_ones)};
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

@@ -6,22 +6,7 @@
 
 #include <math.h>
 
-#include "unit.h"
-#include "yoke/yoke.h"
-
-static inline int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static inline int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
+#include "state.h"
 
 /* A sample without noise and without anything else. */
 static inline yoke_sample plain(double units, double seconds)

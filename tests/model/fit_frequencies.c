@@ -150,4 +150,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(contention_is_found_beside_the_curve),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

@@ -4,7 +4,7 @@
 #ifndef YOKE_TESTS_PROBLEM_TEXT_H
 #define YOKE_TESTS_PROBLEM_TEXT_H
 
-#include "../base/failing.h"
+#include "base/failing.h"
 #include "unit.h"
 #include "whole_file.h"
 #include "yoke/yoke.h"

@@ -3,22 +3,7 @@
 #include "base/failing.h"
 #include "base/statistics.h"
 #include "model/noise.h"
-#include "unit.h"
-#include "yoke/yoke.h"
-
-static int start(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
-    *state = context;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
+#include "state.h"
 
 /* A kernel on a virtual clock: truth and noise are known. */
 typedef struct kernel {
@@ -213,4 +198,4 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_of_student_
                                           cmocka_unit_test(what_cannot_be_measured_is_an_error),
                                           cmocka_unit_test(a_failing_allocation_is_an_error)};
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, state_start, state_end)

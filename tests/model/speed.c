@@ -1,5 +1,5 @@
 /* Speed functions of points: linear speed between them, seconds that never fall, and the exact inverse (Clarke sect. 1.3). */
-#include "unit.h"
+#include "state.h"
 
 #include <math.h>
 
@@ -68,20 +68,6 @@ static const oracle oracles[] = {
 };
 
 static yoke_context *context_of(void **state) { return *state; }
-
-static int setup(void **state)
-{
-    yoke_context *context;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return 1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
 
 static void shares_at_equal_times_are_those_of_the_oracles(void **state)
 {
@@ -247,4 +233,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wrong_points_and_missing_memory_are_refused),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, state_start, state_end)

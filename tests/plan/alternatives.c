@@ -2,10 +2,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "../base/failing.h"
+#include "base/failing.h"
+#include "context.h"
 #include "random_part.h"
-#include "unit.h"
-#include "yoke/yoke.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define LIMITED(...) (&(yoke_plan_options){.objective = YOKE_OBJECTIVE_ENERGY, __VA_ARGS__})
@@ -16,21 +15,6 @@ typedef struct node {
     yoke_plan_device devices[3];
     yoke_plan_problem problem;
 } node;
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static void make_node(node *n, int64_t units, double repetitions)
 {
@@ -458,4 +442,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_failing_allocation_is_missed),
 };
 
-UNIT_MAIN(tests, start, stop)
+UNIT_MAIN(tests, context_start, context_end)

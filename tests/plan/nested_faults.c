@@ -1,7 +1,7 @@
 /* Two-level partitions where the kernel's seconds are odd, wrong or none, and where memory ends. */
 #include <math.h>
 
-#include "base/failing.h"
+#include "failing_call.h"
 #include "nested_cluster.h"
 #include "random_part.h"
 #include "unit.h"
@@ -144,33 +144,22 @@ static void what_is_outside_the_contract_is_refused(void **state)
     yoke_context_destroy(context);
 }
 
+static yoke_status plan_cluster(yoke_context *context, void *user)
+{
+    cluster all;
+    yoke_nested_plan *plan = NULL;
+    (void)user;
+    cluster_make(&all, 4);
+    yoke_nested_options nested = cluster_options(&all, 60, YOKE_NESTED_FPM);
+    yoke_status status = yoke_plan_nested(context, &nested, &plan);
+    yoke_release(context, plan);
+    return status;
+}
+
 static void no_failing_allocation_is_missed(void **state)
 {
     (void)state;
-    failing memory = {0};
-    yoke_options options = failing_options(&memory);
-    yoke_context *context = NULL;
-    assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
-    int64_t before = memory.outstanding;
-    int failures = 0;
-    for (int64_t k = 1;; k++) {
-        cluster all;
-        cluster_make(&all, 4);
-        yoke_nested_options nested = cluster_options(&all, 60, YOKE_NESTED_FPM);
-        yoke_nested_plan *plan = NULL;
-        memory.calls = 0;
-        memory.fail_at = k;
-        yoke_status status = yoke_plan_nested(context, &nested, &plan);
-        memory.fail_at = 0;
-        yoke_release(context, plan);
-        assert_int_equal(memory.outstanding, before);
-        if (status == YOKE_OK) break;
-        assert_int_equal(status, YOKE_ERROR_MEMORY);
-        failures++;
-    }
-    assert_true(failures > 15);
-    yoke_context_destroy(context);
-    assert_int_equal(memory.outstanding, 0);
+    assert_true(failing_call_everywhere(plan_cluster, NULL) > 15);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,24 +1,10 @@
 /* Plans for the machines of PEACH (Ge et al. 2014) and of Lang and Ruenger (2014): their shares and energies follow from the planner. */
-#include "unit.h"
+#include "state.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #include "yoke/plan.h"
-
-static int setup(void **state)
-{
-    yoke_context *context;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return 1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
 
 enum { UNITS = 1000000 };
 
@@ -219,4 +205,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(copying_pays_from_sixteen_calls_on),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, state_start, state_end)

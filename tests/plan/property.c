@@ -1,5 +1,5 @@
 /* Plans for random problems, against an oracle that tries all choices. */
-#include "unit.h"
+#include "state.h"
 
 #include <math.h>
 
@@ -13,20 +13,6 @@
 #endif
 
 enum { MAX_CHOICES = 30000 };
-
-static int setup(void **state)
-{
-    yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK) return 1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    yoke_context_destroy(*state);
-    return 0;
-}
 
 static const brute_limits any = {INFINITY, INFINITY};
 
@@ -493,4 +479,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(moving_units_improves_nothing_at_any_size),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, state_start, state_end)

@@ -1,7 +1,7 @@
 /* Loops of a run: whatever is shared, and whatever fails, every unit is done once. */
 #include <math.h>
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "unit.h"
 #include "yoke/dialect.h"
 

@@ -1,7 +1,7 @@
 /* The meters of a simulated machine, through the public interface: what they show is the machine file's arithmetic, and says what it is. */
 #include <math.h>
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "run/machine/list.h"
 #include "unit.h"
 #include "yoke/yoke.h"

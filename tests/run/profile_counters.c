@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../meter/stub/rapl.h"
-#include "../meter/tree.h"
+#include "meter/stub/rapl.h"
+#include "meter/tree.h"
 #include "unit.h"
 
 static const char *path_of(int package, const char *file)

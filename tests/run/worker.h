@@ -2,7 +2,7 @@
 #ifndef TESTS_RUN_WORKER_H
 #define TESTS_RUN_WORKER_H
 
-#include "../device/machine_text.h"
+#include "device/machine_text.h"
 #include "yoke/yoke.h"
 
 enum { WORKER_DEVICES = 8, WORKER_PHASES = 4 };

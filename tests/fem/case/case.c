@@ -1,5 +1,5 @@
 /* Case files: what is read, defaults, places, the reference of the keys, hostile files.  Bad cases one by one: see cases/bad and case_file.c. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -40,21 +40,6 @@ static const char full[] = "mesh: /meshes/a.msh\n"
                            "solver: {relative_residual: 1e-6, preconditioner: jacobi, operator: stored, max_iterations: 7}\n"
                            "output: {directory: results, fields: [displacement, level]}\n"
                            "probes: [{name: tip, x: [1.0, 0.1, -0.1]}]\n";
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) == YOKE_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static fem_case *parse(const char *path, const char *text)
 {
@@ -407,4 +392,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reference_in_the_manual_is_that_of_the_schema),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,5 +1,5 @@
 /* From a case and a mesh to the boundary value problem. Errors and warnings one by one: see cases/ and case_file.c. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
@@ -8,21 +8,6 @@
 #include "fem/fixtures/case_mesh.h"
 #include "space/problem/checks.h"
 #include "space/problem/problem.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) == YOKE_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static const char elastic[] = "mesh: a\n"
                               "element: s2\n"
@@ -252,4 +237,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_failing_allocation_is_an_error_without_a_leak),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)
