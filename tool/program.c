@@ -1,3 +1,4 @@
+/* Programs of our own that yoke becomes. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

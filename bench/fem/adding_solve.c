@@ -1,3 +1,4 @@
+/* A solve whose products add by a given way. */
 #include <math.h>
 
 #include "common/console/interrupt.h"

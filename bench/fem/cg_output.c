@@ -1,3 +1,4 @@
+/* Table, figure and record of solves. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The seconds of a device at any number of units, from what was measured. */
 #include <math.h>
 
 #include "balance/points.h"

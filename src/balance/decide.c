@@ -1,3 +1,4 @@
+/* The shares of the next round: who takes part, how much each gets, and whether another share is worth its copies. */
 #include <math.h>
 #include <string.h>
 

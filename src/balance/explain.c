@@ -1,3 +1,4 @@
+/* A decision in words. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

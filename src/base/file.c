@@ -1,3 +1,4 @@
+/* Files that are there whole or not at all. */
 #define _XOPEN_SOURCE 700 /* realpath, dirfd */
 
 #include "yoke/yoke.h"

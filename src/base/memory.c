@@ -1,3 +1,4 @@
+/* Aligned memory by the context's allocator: zero or untouched, alone or with an owner of further memory. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The machine as hwloc sees it, what of it this process may use, and threads bound to it. */
 #include <errno.h>
 #include <hwloc.h>
 #include <omp.h>

@@ -1,3 +1,4 @@
+/* Frequencies of processors: policies of the kernel's cpufreq. */
 #define _GNU_SOURCE /* sched_getcpu */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The guard process as its user sees it: found, started, told, and asked whether it lives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* The order in which the kernel accepts new limits. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* One yoke at a time changes frequencies of a machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

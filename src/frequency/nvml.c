@@ -1,3 +1,7 @@
+/*
+ * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
+ * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +10,6 @@
 
 #include "frequency/frequency.h"
 #include "meter/vendor/nvml.h"
-
-/*
- * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
- * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
- */
 
 enum { MAX_LEVELS = 512 };
 

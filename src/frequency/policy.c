@@ -1,3 +1,4 @@
+/* The files of one policy, read and written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Energy from the begin of a region to its end, summed over meters. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Recorded meters as a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Small files of a machine, or of a directory that stands for one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

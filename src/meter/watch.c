@@ -1,3 +1,4 @@
+/* The thread that reads meters before they wrap, and the periods in which they are updated. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>

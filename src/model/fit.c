@@ -1,3 +1,4 @@
+/* From samples to a model: seconds by units, their change with the frequency, powers, and contention. */
 #include <math.h>
 #include <stdlib.h>
 

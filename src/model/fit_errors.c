@@ -1,3 +1,4 @@
+/* How sure each sample is, by its own spread and that of all. */
 #include <math.h>
 
 #include "base/statistics.h"

@@ -1,3 +1,4 @@
+/* What a model says of units and a frequency, with its interval. */
 #include <math.h>
 
 #include "base/statistics.h"

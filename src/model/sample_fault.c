@@ -1,3 +1,4 @@
+/* Why a sample is none. */
 #include "model/sample.h"
 
 #include <math.h>

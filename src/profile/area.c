@@ -1,3 +1,4 @@
+/* The area under points with noise, by the trapezoid rule. */
 #include "profile/arithmetic.h"
 
 #include <math.h>

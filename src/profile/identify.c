@@ -1,3 +1,4 @@
+/* Period, delay, window, shape and noise of a sensor, by loads that are switched on and off. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The energy and power of a kernel, by runs of it at chosen phases of the sensor. */
 #include "profile/profile.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* A sensor read beside runs, with the times of both. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>

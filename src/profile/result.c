@@ -1,3 +1,4 @@
+/* From series of readings to energy, and to power over time. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

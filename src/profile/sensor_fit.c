@@ -1,3 +1,4 @@
+/* The delay and window that fit steps of the load best. */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,3 +1,4 @@
+/* Power over time from means over the sensor's window, smoothed as cross-validation asks. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

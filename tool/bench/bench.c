@@ -1,3 +1,4 @@
+/* yoke bench: the list of benchmarks, and the program of one. */
 #include <stdio.h>
 #include <string.h>
 

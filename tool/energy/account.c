@@ -1,3 +1,4 @@
+/* Runs or intervals one by one, for the record and the CSV file. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The command that is measured: started, waited for, and sent the signals that yoke gets. */
 #define _GNU_SOURCE /* syscall, environ */
 #include <errno.h>
 #include <limits.h>

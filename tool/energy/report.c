@@ -1,3 +1,4 @@
+/* What a command took, for people and as a record. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

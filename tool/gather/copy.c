@@ -1,3 +1,4 @@
+/* Files and directories copied under the target, without lines that tell whose machine it is. */
 #define _GNU_SOURCE /* O_NOFOLLOW */
 #include "gather/gather.h"
 

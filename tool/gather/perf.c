@@ -1,3 +1,4 @@
+/* Counters of energy of perf, counted once, as files. */
 #define _GNU_SOURCE /* syscall */
 #include <errno.h>
 #include <fcntl.h>

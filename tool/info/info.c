@@ -1,3 +1,4 @@
+/* yoke info: what the machine has, and why something cannot be used. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A plan as CSV, figure and record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A plan and its front as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

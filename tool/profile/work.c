@@ -1,3 +1,4 @@
+/* The kernel that is profiled, its sensor, and both simulated. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Simulated sensors by name. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

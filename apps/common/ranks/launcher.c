@@ -1,3 +1,4 @@
+/* Whether a launcher of MPI started this process. */
 #include <stdlib.h>
 
 #include "common/ranks/ranks.h"

@@ -1,3 +1,4 @@
+/* The run record of an operation. */
 #include <math.h>
 #include <string.h>
 

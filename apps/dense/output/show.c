@@ -1,3 +1,4 @@
+/* The table of devices. */
 #include <math.h>
 #include <stdio.h>
 

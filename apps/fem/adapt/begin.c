@@ -1,3 +1,4 @@
+/* The start of the adaptive loop: its mesh, from the case or from a checkpoint. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* A step of the adaptive loop: elements given to devices, solved, estimated and told. */
 #include <string.h>
 
 #include "adapt/carry.h"

@@ -1,3 +1,4 @@
+/* Which elements meet at which faces, and how these are turned. */
 #include <p8est_iterate.h>
 
 #include "estimate/private.h"

@@ -1,3 +1,4 @@
+/* A mesh from arrays in memory, without a file. */
 #include "mesh/private.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Elements that fold or are flat, and vertices at one place. */
 #include "mesh/private.h"
 
 #include <math.h>

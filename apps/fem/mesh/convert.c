@@ -1,3 +1,4 @@
+/* From the file's elements and nodes to hexahedra with positions. */
 #include "mesh/private.h"
 #include "mesh/shape.h"
 

@@ -1,3 +1,4 @@
+/* The faces of all elements, and what elements may not share. */
 #include "mesh/private.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Physical groups as elements, faces, edges and vertices of the mesh. */
 #include "mesh/private.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* The file's numbers of nodes, found again. */
 #include "mesh/private.h"
 
 #include <limits.h>

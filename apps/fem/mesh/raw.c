@@ -1,3 +1,4 @@
+/* The stream of the reading program as arrays. */
 #include "mesh/private.h"
 
 #include <limits.h>

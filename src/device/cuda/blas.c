@@ -1,3 +1,4 @@
+/* Products by cuBLAS. */
 #include <limits.h>
 
 #include "device/cuda/cuda.h"

@@ -1,3 +1,4 @@
+/* The driver, NVRTC and cuBLAS, opened where they are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

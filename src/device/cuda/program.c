@@ -1,3 +1,4 @@
+/* Programs of the cuda backend: compiled by NVRTC, kept, loaded and launched. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The devices of all platforms, and one of them opened. */
 #include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>

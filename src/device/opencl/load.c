@@ -1,3 +1,4 @@
+/* The loader of OpenCL and CLBlast, opened where they are. */
 #define _GNU_SOURCE /* RTLD_NODELETE */
 
 #include <dirent.h>

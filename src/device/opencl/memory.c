@@ -1,3 +1,4 @@
+/* Buffers of the opencl backend, and memory of the host that its devices copy fast. */
 #include <stdio.h>
 
 #include "device/opencl/opencl.h"

@@ -1,3 +1,4 @@
+/* Programs of the opencl backend: built, kept as binaries, and launched. */
 #include <stdio.h>
 #include <string.h>
 

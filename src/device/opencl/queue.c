@@ -1,3 +1,4 @@
+/* Queues, copies, events and products of the opencl backend. */
 #include <math.h>
 
 #include "device/opencl/opencl.h"

@@ -65,7 +65,7 @@ typedef struct sim_profile { /* of a device, as the file describes it, and what 
     int64_t copies_back;      /* of these copies, those to the host */
 } sim_profile;
 
-/* Somebody who looks at the virtual clock while it moves: see run/meter_sim.h. */
+/* Somebody who looks at the virtual clock while it moves: see run/machine/meter_sim.h. */
 typedef struct sim_watch {
     double every_s, next_s; /* next_s: when it is called */
     void (*moved)(void *user);

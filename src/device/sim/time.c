@@ -1,3 +1,4 @@
+/* How long a unit takes a simulated device, with its noise. */
 #include <math.h>
 
 #include "device/sim/sim.h"

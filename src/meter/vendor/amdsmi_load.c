@@ -1,3 +1,4 @@
+/* AMD SMI, or ROCm SMI in its place. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* NVML, its GPUs and its errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

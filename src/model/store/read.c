@@ -1,3 +1,4 @@
+/* A store's text, read. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>

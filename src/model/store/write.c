@@ -1,3 +1,4 @@
+/* A store's text, written and put in place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Topology, devices, meters and frequencies of the machine as JSON. */
 #include "base/json.h"
 #include "device/registry.h"
 #include "run/machine/list.h"

@@ -1,3 +1,4 @@
+/* Frequencies of the machine at hand, of a directory or of a simulated machine. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include <errno.h>

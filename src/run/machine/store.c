@@ -1,3 +1,4 @@
+/* Which file keeps what was measured on this machine. */
 #include "model/store/store.h"
 
 #include <limits.h>

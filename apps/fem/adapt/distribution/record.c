@@ -1,3 +1,4 @@
+/* Why elements are distributed as they are, in words and in the record. */
 #include <math.h>
 #include <omp.h>
 #include <stdarg.h>

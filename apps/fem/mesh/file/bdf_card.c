@@ -1,3 +1,4 @@
+/* Cards of BDF files, cut into fields. */
 #include "mesh/file/bdf.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* The program that reads a mesh with Gmsh, under limits, and what it sends. */
 #define _XOPEN_SOURCE 700 /* fdopendir */
 
 #include "mesh/file/file.h"

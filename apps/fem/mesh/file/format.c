@@ -1,3 +1,4 @@
+/* Whether a file is what its name claims. */
 #include "mesh/file/file.h"
 
 #include <ctype.h>

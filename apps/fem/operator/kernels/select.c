@@ -1,3 +1,4 @@
+/* The kernels of the best instruction set that the processor has. */
 #include "operator/kernels/batch.h"
 
 #include "common/machine/isa.h"

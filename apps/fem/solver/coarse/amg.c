@@ -1,3 +1,4 @@
+/* Cycles of BoomerAMG as a fixed operator. */
 #include "solver/coarse/private.h"
 
 #include <limits.h>
