@@ -1,6 +1,6 @@
 #include "scaling/network.h"
 
-#include <stdlib.h>
+#include "common/console/numbers.h"
 
 enum { HOST, ETHERNET, INFINIBAND };
 
@@ -13,12 +13,6 @@ static const scaling_network networks[] = {
 };
 
 scaling_network scaling_network_of(int number) { return networks[number]; }
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 yoke_status scaling_measure(yoke_context *context, app_ranks *ranks, scaling_sums *sums)
 {
@@ -33,7 +27,7 @@ yoke_status scaling_measure(yoke_context *context, app_ranks *ranks, scaling_sum
         seconds[i] = yoke_clock_s() - begin;
     }
     if (!status) {
-        qsort(seconds, REPEATS, sizeof *seconds, by_size);
+        app_sort(seconds, REPEATS);
         sums->sum_s = seconds[REPEATS / 2];
     }
     for (int i = 0; i < LARGE_REPEATS && !status; i++) {
@@ -45,7 +39,7 @@ yoke_status scaling_measure(yoke_context *context, app_ranks *ranks, scaling_sum
         seconds[i] = yoke_clock_s() - begin;
     }
     if (!status) {
-        qsort(seconds, LARGE_REPEATS, sizeof *seconds, by_size);
+        app_sort(seconds, LARGE_REPEATS);
         sums->bytes_per_s = LARGE / seconds[LARGE_REPEATS / 2];
     }
     yoke_release(context, seconds);

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/statistics.h"
 #include "meter/set.h"
 
 /* ------------------------------------------------------------------------------------------------- thread */
@@ -133,12 +133,6 @@ static void probe_one(meter_set *set, probing *probe)
     probe->last = member->track.last;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The mean of the middle half of the times between changes: an update that was missed or seen late does not matter. */
 static void conclude(probing *probe)
 {
@@ -146,7 +140,7 @@ static void conclude(probing *probe)
     if (probe->changes < PROBE_MIN) return;
     double between_s[PROBE_CHANGES - 1], sum_s = 0;
     for (int64_t i = 0; i < count; i++) between_s[i] = probe->changed_s[i + 1] - probe->changed_s[i];
-    qsort(between_s, (size_t)count, sizeof(double), ascending);
+    statistics_sort(between_s, count);
     int64_t from = count / 4, to = count - count / 4;
     for (int64_t i = from; i < to; i++) sum_s += between_s[i];
     double period_s = sum_s / (double)(to - from);

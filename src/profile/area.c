@@ -18,12 +18,6 @@ void profile_sort(profile_sample *samples, int64_t count) { qsort(samples, (size
 /* Below two degrees of freedom the factor says more of the count than of the data. */
 double profile_student(double freedom) { return statistics_student_95(fmax(freedom, 2)); }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* How far sample i is from the line between its neighbours, in units in which noise keeps its size. */
 static double off_line(const profile_sample *s, int64_t i)
 {
@@ -40,7 +34,7 @@ static yoke_status find_noise(yoke_context *context, const profile_sample *s, in
     if (status) return status;
     double *off = memory;
     for (int64_t i = 1; i + 1 < count; i++) off[i - 1] = fabs(off_line(s, i));
-    qsort(off, (size_t)(count - 2), sizeof *off, by_value);
+    statistics_sort(off, count - 2);
     *noise = off[(count - 2) / 2] / 0.6745;
     yoke_release(context, memory);
     return YOKE_OK;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
+#include "base/statistics.h"
 const double sensor_sync_s = 0.2;
 
 /* Updates of real sensors come at most this exactly. */
@@ -79,12 +79,6 @@ void sensor_clock_saw(sensor_clock *clock, sensor_change change)
     clock->period_s += 0.1 * gain * off / periods;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* A change that is kept (1) or left out (0), and its update's number. */
 typedef struct numbered {
     double number, kept, off_s;
@@ -132,7 +126,7 @@ static void number_changes(const sensor_change *changes, int64_t count, double p
 static void leave_out(int64_t count, numbered *list, double *sorted)
 {
     for (int64_t i = 0; i < count; i++) sorted[i] = fabs(list[i].off_s);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    statistics_sort(sorted, count);
     double most = fmax(4 * sorted[count / 2], sorted[count - 1 - count / 5]);
     for (int64_t i = 0; i < count; i++) list[i].kept = fabs(list[i].off_s) <= most;
 }
@@ -167,10 +161,10 @@ yoke_status sensor_fit_period(yoke_context *context, const sensor_change *change
     numbered *list = memory;
     double *sorted = (double *)(list + count);
     for (int64_t i = 1; i < count; i++) sorted[i - 1] = changes[i].until_s - changes[i].after_s;
-    qsort(sorted, (size_t)(count - 1), sizeof *sorted, by_value);
+    statistics_sort(sorted, count - 1);
     double bracket = sorted[(count - 1) / 2];
     for (int64_t i = 1; i < count; i++) sorted[i - 1] = middle_of(&changes[i]) - middle_of(&changes[i - 1]);
-    qsort(sorted, (size_t)(count - 1), sizeof *sorted, by_value);
+    statistics_sort(sorted, count - 1);
     /* A short interval is a period, unless updates come late, or a multiple of one where many do not change the reading. */
     const double intervals[] = {sorted[count / 32], sorted[count / 6], sorted[count / 2]};
     sensor_clock found = {0}, candidate = {0};

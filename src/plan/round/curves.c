@@ -5,8 +5,8 @@
  * rounded.  Between the corners of its times those are linear, or rise ever more slowly (the line between the ends is below), or ever faster (a tangent is).
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/statistics.h"
 #include "plan/round/round.h"
 
 enum { MAX_LINES = 400000, MAX_PIECES = 512, FEWEST_PIECES = 8, MAX_ROWS = 384 };
@@ -78,12 +78,6 @@ static term_scale scale_of(const plan_work *work, int term)
     return (term_scale){(double)phase->units, whole ? 0 : 1};
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Where lines begin and end; returns how many there are, at most `most`, from 0 to 1. */
 static int64_t corners_of(const round_search *search, const plan_level *level, const round_group *group, int64_t most, double *corners)
 {
@@ -100,7 +94,7 @@ static int64_t corners_of(const round_search *search, const plan_level *level, c
             if (y > 0 && y < 1) corners[count++] = y;
         }
     }
-    qsort(corners, (size_t)count, sizeof *corners, by_value);
+    statistics_sort(corners, count);
     for (int64_t k = 0; k < count; k++)
         if (kept == 0 || corners[k] > corners[kept - 1]) corners[kept++] = corners[k];
     if (kept <= most) return kept;
