@@ -10,12 +10,6 @@ double fem_bench_adapt_rest(const fem_bench_adapt_step *step) { return step->ref
 
 /* ---------------------------------------------------------------------------------------------------- record */
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static int64_t integer(const json_t *object, const char *key) { return json_integer_value(json_object_get(object, key)); }
 
 static fem_bench_adapt_step read_step(const json_t *object)
@@ -28,12 +22,12 @@ static fem_bench_adapt_step read_step(const json_t *object)
         .hanging_nodes = integer(object, "hanging_nodes"),
         .iterations = integer(object, "iterations"),
         .applications = integer(object, "operator_applications"),
-        .refine_s = number(seconds, "refine"),
-        .setup_s = number(seconds, "setup"),
-        .solve_s = number(seconds, "solve"),
-        .estimate_s = number(seconds, "estimate"),
-        .write_s = number(seconds, "write"),
-        .product_s = json_array_size(parts) == 1 ? number(json_array_get(parts, 0), "seconds_per_product") : NAN,
+        .refine_s = app_json_read_number(seconds, "refine"),
+        .setup_s = app_json_read_number(seconds, "setup"),
+        .solve_s = app_json_read_number(seconds, "solve"),
+        .estimate_s = app_json_read_number(seconds, "estimate"),
+        .write_s = app_json_read_number(seconds, "write"),
+        .product_s = json_array_size(parts) == 1 ? app_json_read_number(json_array_get(parts, 0), "seconds_per_product") : NAN,
     };
 }
 

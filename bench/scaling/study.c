@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <jansson.h>
+#include "common/files/record.h"
 
 /* Trees on a side of the cube, and ranks, which have equal parts but for the granules of cuts. */
 typedef struct size {
@@ -58,17 +58,12 @@ double scaling_simulated_efficiency(const scaling_row *row)
 
 /* ---------------------------------------------------------------------------------------------------- records */
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* Of the slowest part: a product's seconds over its elements. */
 static double element_of(const json_t *parts)
 {
     double slowest = NAN;
-    for (size_t i = 0; i < json_array_size(parts); i++) slowest = fmax(slowest, number(json_array_get(parts, i), "seconds_per_element"));
+    for (size_t i = 0; i < json_array_size(parts); i++)
+        slowest = fmax(slowest, app_json_read_number(json_array_get(parts, i), "seconds_per_element"));
     return slowest;
 }
 
@@ -78,14 +73,15 @@ static int take(const json_t *record, scaling_measured *m)
     const json_t *step = json_array_get(steps, json_array_size(steps) > 0 ? json_array_size(steps) - 1 : 0);
     const json_t *sent = json_object_get(step, "messages");
     const char *preconditioner = json_string_value(json_object_get(step, "preconditioner"));
-    const double ranks = number(record, "ranks"), elements = number(step, "elements"), iterations = number(step, "iterations");
+    const double ranks = app_json_read_number(record, "ranks"), elements = app_json_read_number(step, "elements"),
+                 iterations = app_json_read_number(step, "iterations");
     m->components = json_is_null(json_object_get(step, "max_von_mises_pa")) ? 1 : 3;
     m->element_s = element_of(json_object_get(step, "parts"));
-    m->iteration_s = number(json_object_get(step, "seconds"), "solve") / iterations;
-    m->messages = number(sent, "per_iteration");
-    m->bytes = number(sent, "bytes_per_iteration");
-    m->most_messages = number(sent, "most_per_iteration");
-    m->most_bytes = number(sent, "most_bytes_per_iteration");
+    m->iteration_s = app_json_read_number(json_object_get(step, "seconds"), "solve") / iterations;
+    m->messages = app_json_read_number(sent, "per_iteration");
+    m->bytes = app_json_read_number(sent, "bytes_per_iteration");
+    m->most_messages = app_json_read_number(sent, "most_per_iteration");
+    m->most_bytes = app_json_read_number(sent, "most_bytes_per_iteration");
     if (!preconditioner || strcmp(preconditioner, "multigrid") != 0) return 0;
     if (!(ranks >= 1 && ranks <= 1e6) || !(elements >= 1 && elements <= 1e15) || !(iterations >= 1 && iterations <= 1e9)) return 0;
     m->ranks = (int64_t)ranks;

@@ -20,6 +20,16 @@ static void unknown_numbers_are_null(void **state)
     json_decref(array);
 }
 
+static void a_number_that_is_not_there_is_not_known(void **state)
+{
+    (void)state;
+    json_t *object = json_pack("{s:f, s:i, s:s, s:n}", "real", 1.5, "whole", 3, "text", "4", "null");
+    assert_true(app_json_read_number(object, "real") == 1.5 && app_json_read_number(object, "whole") == 3);
+    assert_true(isnan(app_json_read_number(object, "text")) && isnan(app_json_read_number(object, "null")));
+    assert_true(isnan(app_json_read_number(object, "other")) && isnan(app_json_read_number(NULL, "real")));
+    json_decref(object);
+}
+
 static void text_that_is_not_utf8_is_kept_as_far_as_it_goes(void **state)
 {
     (void)state;
@@ -78,6 +88,7 @@ static void what_is_written_can_be_read_to_the_last_bit(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(unknown_numbers_are_null),
+    cmocka_unit_test(a_number_that_is_not_there_is_not_known),
     cmocka_unit_test(text_that_is_not_utf8_is_kept_as_far_as_it_goes),
     cmocka_unit_test(a_record_begins_with_where_and_when),
     cmocka_unit_test(a_value_that_could_not_be_built_is_out_of_memory),

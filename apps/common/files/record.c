@@ -23,6 +23,12 @@ json_t *app_json_numbers(const double *numbers, int count)
     return array;
 }
 
+double app_json_read_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 bool app_json_read_numbers(const json_t *array, double *numbers, int count)
 {
     if (!json_is_array(array) || json_array_size(array) != (size_t)count) return false;

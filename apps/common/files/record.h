@@ -17,7 +17,9 @@
 json_t *app_json_number(double number);
 /* An array of them. */
 json_t *app_json_numbers(const double *numbers, int count);
-/* Reads them back, null as NaN.  Returns whether it is an array of so many numbers and nulls. */
+/* The number of this key; NaN where there is none. */
+double app_json_read_number(const json_t *object, const char *key);
+/* Reads an array of numbers back, null as NaN.  Returns whether it is an array of so many numbers and nulls. */
 bool app_json_read_numbers(const json_t *array, double *numbers, int count);
 /* A JSON string; bytes that are not UTF-8 (file names may hold any) become "?". */
 json_t *app_json_text(const char *text);

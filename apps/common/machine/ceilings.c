@@ -52,12 +52,6 @@ json_t *app_ceilings_json(const app_ceilings *c)
                      c->why_not[0] ? app_json_text(c->why_not) : json_null());
 }
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void text(const json_t *object, const char *key, char *to, size_t size)
 {
     const char *value = json_string_value(json_object_get(object, key));
@@ -67,9 +61,9 @@ static void text(const json_t *object, const char *key, char *to, size_t size)
 void app_ceilings_read(const json_t *object, app_ceilings *c)
 {
     *c = app_ceilings_unknown((int)json_integer_value(json_object_get(object, "threads")));
-    c->triad_bytes_per_s = number(object, "triad_bytes_per_s");
-    c->dgemm_flops_per_s = number(object, "dgemm_flops_per_s");
-    c->default_flops_per_s = number(object, "default_flops_per_s");
+    c->triad_bytes_per_s = app_json_read_number(object, "triad_bytes_per_s");
+    c->dgemm_flops_per_s = app_json_read_number(object, "dgemm_flops_per_s");
+    c->default_flops_per_s = app_json_read_number(object, "default_flops_per_s");
     text(object, "kernel", c->kernel, sizeof c->kernel);
     text(object, "default_kernel", c->default_kernel, sizeof c->default_kernel);
     text(object, "why_not", c->why_not, sizeof c->why_not);
