@@ -1,10 +1,19 @@
 #include "base/helper.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+extern char **environ;
+
+/* Helpers get fewer files. */
+enum { MIN_DESCRIPTOR = 10 };
 
 static int is_program(char *program, size_t bytes, const char *directory, int length, const char *below, const char *name)
 {
@@ -46,4 +55,52 @@ int yoke_helper_find(const char *name, const char *variable, const char *purpose
     snprintf(why, why_bytes, "the program %s, which %s, is neither beside this program nor where yoke is installed nor in PATH", name,
              purpose);
     return 0;
+}
+
+int yoke_helper_move_up(const int low[2], int ends[2])
+{
+    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
+    int error = ends[0] < 0 || ends[1] < 0 ? errno : 0;
+    for (int i = 0; i < 2; i++) {
+        close(low[i]);
+        if (error != 0 && ends[i] >= 0) close(ends[i]);
+    }
+    return error;
+}
+
+static int add_file(posix_spawn_file_actions_t *actions, int file, int number)
+{
+    if (file == number) return 0;
+    if (file >= 0) return posix_spawn_file_actions_adddup2(actions, file, number);
+    return posix_spawn_file_actions_addopen(actions, number, "/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
+}
+
+int yoke_helper_spawn(char *const arguments[], const sigset_t *blocked, const int *files, int num_files, pid_t *process)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setsigmask(&attributes, blocked);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        for (int i = 0; i < num_files && error == 0; i++) error = add_file(&actions, files[i], i);
+        if (error == 0) error = posix_spawn(process, arguments[0], &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+void yoke_helper_close_above(int last)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    if (directory == NULL) return;
+    const int own = dirfd(directory);
+    for (const struct dirent *file; (file = readdir(directory)) != NULL;) {
+        const int descriptor = atoi(file->d_name);
+        if (descriptor > last && descriptor != own) close(descriptor);
+    }
+    closedir(directory);
 }

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,7 @@
 #include "base/context.h"
 #include "base/helper.h"
 
-extern char **environ;
-
-/* Above the standard streams, which the spawning overwrites. */
-enum { MIN_DESCRIPTOR = 10, MAX_BYTES = 1 << 20, SAID_BYTES = 120 };
+enum { MAX_BYTES = 1 << 20, SAID_BYTES = 120 };
 
 /* Drivers of large nodes take some seconds to start. */
 static const double patience_s = 30;
@@ -48,38 +44,18 @@ apart_hello yoke_apart_hello(void)
 
 static int make_pipe(int ends[2])
 {
-    int low[2], error = 0;
+    int low[2];
     if (pipe2(low, O_CLOEXEC) != 0) return errno;
-    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
-    if (ends[0] < 0 || ends[1] < 0) error = errno;
-    for (int i = 0; i < 2; i++) {
-        close(low[i]);
-        if (error != 0 && ends[i] >= 0) close(ends[i]);
-    }
-    return error;
+    return yoke_helper_move_up(low, ends);
 }
 
 static int spawn(asking *ask, char *program, int out, int err)
 {
     char *arguments[] = {program, (char *)ask->kind, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    const int files[] = {-1, out, err};
     sigset_t none;
     sigemptyset(&none);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-        if (error == 0) error = posix_spawn(&ask->process, program, &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return yoke_helper_spawn(arguments, &none, files, 3, &ask->process);
 }
 
 static int start(asking *ask, char *program)

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE /* prctl */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "device/backends.h"
 #include "device/list_child.h"
 
@@ -48,19 +48,6 @@ static void put_failure(yoke_context *context, yoke_status status)
     put(APART_FAILED, content, sizeof content);
 }
 
-/* Drivers may start processes that outlive this one: they shall hold nothing open of the program that waits. */
-static void close_others(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    if (directory == NULL) return;
-    int own = dirfd(directory);
-    for (const struct dirent *file; (file = readdir(directory)) != NULL;) {
-        int descriptor = atoi(file->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != own) close(descriptor);
-    }
-    closedir(directory);
-}
-
 /* Moves the records away from standard output, where libraries may print. */
 static int move_records(void)
 {
@@ -78,7 +65,8 @@ int main(int argc, char **argv)
     if (backend == NULL) return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &none);
-    close_others();
+    /* Drivers may start processes that outlive this one: they shall hold nothing open of the program that waits. */
+    yoke_helper_close_above(STDERR_FILENO);
     if (!move_records()) return 1;
 
     apart_hello hello = yoke_apart_hello();

@@ -1,9 +1,7 @@
 /* The guard process as its user sees it: found, started, told, and asked whether it lives. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,10 +10,6 @@
 
 #include "base/helper.h"
 #include "frequency/frequency.h"
-
-extern char **environ;
-
-enum { MIN_DESCRIPTOR = 10, LOCK_DESCRIPTOR = 3 };
 
 /* How long a guard may take to answer: starting NVML can take seconds. */
 static const double patience_s = 15;
@@ -36,38 +30,17 @@ int frequency_guard_find(char program[FREQUENCY_PATH_BYTES], char why[METER_WHY_
  */
 static int spawn(char *const arguments[], int socket_end, int lock, pid_t *process)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    const int files[] = {socket_end, -1, STDERR_FILENO, lock};
     sigset_t all;
     sigfillset(&all);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        posix_spawnattr_setsigmask(&attributes, &all);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn_file_actions_adddup2(&actions, socket_end, STDIN_FILENO);
-        if (error == 0) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lock, LOCK_DESCRIPTOR);
-        if (error == 0) error = posix_spawn(process, arguments[0], &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return yoke_helper_spawn(arguments, &all, files, 4, process);
 }
 
-/* Both ends above the standard streams, which the spawning overwrites. */
 static int make_sockets(int ends[2])
 {
     int low[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0) return errno;
-    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
-    int error = ends[0] < 0 || ends[1] < 0 ? errno : 0;
-    for (int i = 0; i < 2; i++) {
-        close(low[i]);
-        if (error != 0 && ends[i] >= 0) close(ends[i]);
-    }
-    return error;
+    return yoke_helper_move_up(low, ends);
 }
 
 yoke_status frequency_guard_start(yoke_context *context, const char *root, int lock, frequency_guard *guard)

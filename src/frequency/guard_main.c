@@ -9,9 +9,7 @@
  */
 #define _GNU_SOURCE /* syscall */
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "frequency/frequency.h"
 #include "meter/vendor/nvml.h"
 
@@ -42,27 +41,13 @@ typedef struct guarding {
 
 /* -------------------------------------------------------------------------------------------------- detach */
 
-/* Whatever the starting program had open shall end with that program. */
-static void close_others(void)
-{
-    int keep = LOCK_DESCRIPTOR;
-    DIR *directory = opendir("/proc/self/fd");
-    if (directory == NULL) return;
-    int own = dirfd(directory);
-    for (const struct dirent *file; (file = readdir(directory)) != NULL;) {
-        int descriptor = atoi(file->d_name);
-        if (descriptor > keep && descriptor != own) close(descriptor);
-    }
-    closedir(directory);
-}
-
 /* The child of the process that asked lets a child of its own do the work, which nobody has to wait for. */
 static int detach(guarding *guard)
 {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    close_others();
+    yoke_helper_close_above(LOCK_DESCRIPTOR); /* whatever the starting program had open shall end with that program */
     if (chdir("/") != 0) return 0;
     guard->process_descriptor = -1;
 #ifdef SYS_pidfd_open
