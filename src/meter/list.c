@@ -38,6 +38,13 @@ yoke_status meter_list_add_missing(meter_list *list, const char *kind, const cha
     return meter_list_add(list, &domain);
 }
 
+const meter_domain *meter_list_find_cover(const meter_list *list, const char *kind, const char *covers)
+{
+    for (int64_t i = 0; i < list->count; i++)
+        if (strcmp(list->domains[i].info.kind, kind) == 0 && strcmp(list->domains[i].info.covers, covers) == 0) return &list->domains[i];
+    return NULL;
+}
+
 void meter_list_clear(meter_list *list)
 {
     for (int64_t i = 0; i < list->count; i++)

@@ -2,7 +2,7 @@
  * meter.h - what the files of this room share: where things are read, what a domain is, and what a kind of meter provides.
  *
  *     kernel/     kinds that are files and events of the kernel (powercap.c perf.c hwmon.c), on directories and numbers (sysfs.c)
- *     vendor/     kinds that are libraries of vendors (nvml.c amdsmi.c), opened by library.c
+ *     vendor/     kinds that are libraries of vendors (nvml.c amdsmi.c; gpu.c for both), opened by library.c
  *     declared.c replay.c    kinds that are told or recorded; each kind finds its domains and reads them
  *     track.c     counters and readings of power to joules: wraps, faults, uncertainty; arithmetic only
  *     set.c       selection, the tree, what is counted, opening
@@ -94,6 +94,8 @@ void meter_domain_start(meter_domain *domain, const char *kind, const char *name
 /* An unusable entry. */
 yoke_status meter_list_add_missing(meter_list *list, const char *kind, const char *name, const char *description, const char *why_not,
                                    const char *remedy);
+/* The domain of this kind that covers this, or NULL; until another one is added. */
+const meter_domain *meter_list_find_cover(const meter_list *list, const char *kind, const char *covers);
 /* Closes all states and forgets the domains. */
 void meter_list_clear(meter_list *list);
 

@@ -102,19 +102,12 @@ static int is_apu(const hwmon_chip *chip)
     return chip_path(chip, path, "power2_cap", "") == YOKE_OK && access(path, F_OK) == 0;
 }
 
-static const meter_domain *find_cover(const meter_list *list, const char *covers)
-{
-    for (int64_t i = 0; i < list->count; i++)
-        if (strcmp(list->domains[i].info.kind, "hwmon") == 0 && strcmp(list->domains[i].info.covers, covers) == 0) return &list->domains[i];
-    return NULL;
-}
-
 /* The card, or a part of it where another channel has the whole card. */
 static void cover_gpu(const hwmon_chip *chip, const hwmon_channel *channel, yoke_meter_info *info)
 {
     char card[64], part[32] = "";
     snprintf(card, sizeof card, "gpu-%s", chip->pci);
-    const meter_domain *whole = find_cover(chip->list, card);
+    const meter_domain *whole = meter_list_find_cover(chip->list, "hwmon", card);
     if (strncmp(chip->name, "i915_", 5) == 0)
         snprintf(part, sizeof part, "%.24s", chip->name + 5); /* i915_gt0: a tile */
     else if (whole != NULL && channel->label[0] != '\0' && strcmp(channel->label, "card") != 0 && strcmp(channel->label, "PPT") != 0)
@@ -152,7 +145,7 @@ static int cover_grace(const hwmon_chip *chip, const char *label, meter_domain *
             return 1;
         }
         snprintf(text, sizeof text, "%.*s%s", (int)(percent - known[i].inside), known[i].inside, number);
-        const meter_domain *whole = find_cover(chip->list, text);
+        const meter_domain *whole = meter_list_find_cover(chip->list, "hwmon", text);
         if (whole != NULL && !whole->overlaps) snprintf(domain->info.parent, sizeof domain->info.parent, "%s", whole->info.name);
         return 1;
     }

@@ -233,26 +233,19 @@ static void name_cover(const perf_pmu *pmu, const perf_event *event, const perf_
     }
 }
 
-static int64_t find_cover(const meter_list *list, const char *covers)
-{
-    for (int64_t i = 0; i < list->count; i++)
-        if (strcmp(list->domains[i].info.kind, "perf") == 0 && strcmp(list->domains[i].info.covers, covers) == 0) return i;
-    return -1;
-}
-
 /* The domain that this one is part of: psys of package and dram, the package of its parts.  They are found in that order. */
 static void set_parent(const perf_pmu *pmu, yoke_meter_info *info)
 {
     char covers[64];
-    int64_t found = -1;
+    const meter_domain *found = NULL;
     const char *slash = strchr(info->covers, '/');
     if (slash != NULL) {
         snprintf(covers, sizeof covers, "%.*s", (int)(slash - info->covers), info->covers);
-        found = find_cover(pmu->list, covers);
+        found = meter_list_find_cover(pmu->list, "perf", covers);
     } else if (strncmp(info->covers, "psys", 4) != 0) {
-        found = find_cover(pmu->list, "psys");
+        found = meter_list_find_cover(pmu->list, "perf", "psys");
     }
-    if (found >= 0) snprintf(info->parent, sizeof info->parent, "%s", pmu->list->domains[found].info.name);
+    if (found != NULL) snprintf(info->parent, sizeof info->parent, "%s", found->info.name);
 }
 
 static void set_numbers(const perf_pmu *pmu, const perf_event *event, int64_t count, meter_domain *domain)
