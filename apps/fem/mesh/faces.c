@@ -37,12 +37,7 @@ static void face_vertices(const fem_mesh *mesh, int64_t element, int local, int3
 /* The table's place of a face with these ascending vertices: where it is, or the empty place for it. */
 static int64_t place_of(const fem_faces *faces, const int32_t vertex[4])
 {
-    uint64_t hash = 0;
-    for (int k = 0; k < 4; k++) {
-        hash = (hash ^ (uint64_t)(uint32_t)vertex[k]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    int64_t place = (int64_t)(hash & (uint64_t)(faces->capacity - 1));
+    int64_t place = fem_hash_place(vertex, faces->capacity);
     while (faces->slot[place] >= 0 && memcmp(faces->face[faces->slot[place]].vertex, vertex, 4 * sizeof *vertex) != 0)
         place = (place + 1) & (faces->capacity - 1);
     return place;

@@ -174,4 +174,15 @@ yoke_status fem_mesh_make_groups(fem_mesh *mesh, const fem_raw *raw, const fem_c
 extern const int8_t fem_face_corner[6][4];
 extern const int8_t fem_edge_corner[12][2];
 
+/* Where the search for these four vertices begins in a hash table of so many places, a power of two. */
+static inline int64_t fem_hash_place(const int32_t vertex[4], int64_t places)
+{
+    uint64_t hash = 0;
+    for (int k = 0; k < 4; k++) {
+        hash = (hash ^ (uint64_t)(uint32_t)vertex[k]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return (int64_t)(hash & (uint64_t)(places - 1));
+}
+
 #endif

@@ -25,12 +25,7 @@ typedef struct builder {
 
 static int64_t place_of(const builder *make, const int32_t corner[4])
 {
-    uint64_t hash = 0;
-    for (int k = 0; k < 4; k++) {
-        hash = (hash ^ (uint64_t)(uint32_t)corner[k]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    int64_t place = (int64_t)(hash & (uint64_t)(make->num_slots - 1));
+    int64_t place = fem_hash_place(corner, make->num_slots);
     while (make->slot[place] >= 0 && memcmp(make->middles[make->slot[place]].corner, corner, 4 * sizeof *corner) != 0)
         place = (place + 1) & (make->num_slots - 1);
     return place;
