@@ -44,15 +44,8 @@ static const tool_command *find(const char *name)
 static yoke_status unknown(yoke_context *context, const char *name)
 {
     const char *names[NUM_COMMANDS];
-    char list[256] = "";
-    for (int i = 0; i < NUM_COMMANDS; i++) {
-        names[i] = commands[i].name;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    const char *nearest = app_nearest(name, NUM_COMMANDS, names);
-    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown command %s%s%s%s; the commands are: %s", name,
-                     nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", list);
+    for (int i = 0; i < NUM_COMMANDS; i++) names[i] = commands[i].name;
+    return app_unknown(context, "command", name, NUM_COMMANDS, names);
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv)

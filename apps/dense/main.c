@@ -1,10 +1,10 @@
 /*
  * main.c - the command yoke dense: finds the operation and lets it run.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate.h"
+#include "common/console/append.h"
 #include "common/console/interrupt.h"
 #include "common/console/nearest.h"
 #include "common/console/program.h"
@@ -19,12 +19,8 @@ static yoke_status answer(yoke_context *context, int argc, char **argv)
     char details[512] = "operations:";
     bool answered;
     const app_option none[] = {{.name = NULL}};
-    for (int i = 0; i < OPERATIONS; i++) {
-        const size_t length = strlen(details);
-        snprintf(details + length, sizeof details - length, "\n  %-10s %s", operations[i]->name, operations[i]->summary);
-    }
-    const size_t length = strlen(details);
-    snprintf(details + length, sizeof details - length, "\n\nyoke dense OPERATION --help says more.");
+    for (int i = 0; i < OPERATIONS; i++) app_append(details, sizeof details, "\n  %-10s %s", operations[i]->name, operations[i]->summary);
+    app_append(details, sizeof details, "\n\nyoke dense OPERATION --help says more.");
     const app_usage usage = {.program = "yoke dense",
                              .operands = "OPERATION",
                              .operands_most = 1,
@@ -35,24 +31,23 @@ static yoke_status answer(yoke_context *context, int argc, char **argv)
     return app_options_parse(context, &usage, argc, argv, &operands, &answered);
 }
 
+static yoke_status missing(yoke_context *context)
+{
+    char list[128] = "";
+    for (int i = 0; i < OPERATIONS; i++) app_append(list, sizeof list, "%s%s", i ? ", " : "", operations[i]->name);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "an operation is missing: %s (yoke dense --help says more)", list);
+}
+
 static yoke_status unknown(yoke_context *context, const char *word)
 {
     const char *names[OPERATIONS];
-    char list[128] = "";
-    for (int i = 0; i < OPERATIONS; i++) {
-        const size_t length = strlen(list);
-        names[i] = operations[i]->name;
-        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (!word) return yoke_fail(context, YOKE_ERROR_INPUT, "an operation is missing: %s (yoke dense --help says more)", list);
-    const char *nearest = app_nearest(word, OPERATIONS, names);
-    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown operation %s; the operations are: %s%s%s%s", word, list,
-                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    for (int i = 0; i < OPERATIONS; i++) names[i] = operations[i]->name;
+    return app_unknown(context, "operation", word, OPERATIONS, names);
 }
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    if (argc < 2) return unknown(context, NULL);
+    if (argc < 2) return missing(context);
     for (int i = 0; i < OPERATIONS; i++) {
         if (strcmp(argv[1], operations[i]->name) != 0) continue;
         terminal->program = operations[i]->usage.program;

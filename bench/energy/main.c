@@ -102,17 +102,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 static yoke_status find(yoke_context *context, const char *name, const energy_experiment **found)
 {
     const char *names[16];
-    char list[512] = "";
     for (int i = 0; i < num_energy_experiments; i++) {
         *found = &energy_experiments[i];
         if (strcmp(name, (*found)->name) == 0) return YOKE_OK;
         names[i] = (*found)->name;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     }
-    const char *nearest = app_nearest(name, num_energy_experiments, names);
-    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown experiment %s%s%s%s; there are: %s", name, nearest ? "; did you mean " : "",
-                     nearest ? nearest : "", nearest ? "?" : "", list);
+    return app_unknown(context, "experiment", name, num_energy_experiments, names);
 }
 
 static yoke_status check_line(yoke_context *context, command_line *line)

@@ -1,5 +1,5 @@
 #include "common/console/nearest.h"
-#include "unit.h"
+#include "context.h"
 
 static const char *const words[] = {"materials", "mesh", "boundary", "refine", "solver", "output", "probes", "json"};
 
@@ -41,10 +41,20 @@ static void very_long_words_are_not_guessed_at(void **state)
     assert_null(app_nearest("m", 1, longest));
 }
 
+static void an_unknown_word_is_refused_with_all_there_are(void **state)
+{
+    (void)state;
+    assert_int_equal(app_unknown(context, "key", "mseh", 2, words), YOKE_ERROR_INPUT);
+    assert_string_equal(yoke_last_error(context), "unknown key mseh; the keys are: materials, mesh; did you mean mesh?");
+    assert_int_equal(app_unknown(context, "key", "", 1, words), YOKE_ERROR_INPUT);
+    assert_string_equal(yoke_last_error(context), "unknown key ; the keys are: materials");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_slip_is_understood),
     cmocka_unit_test(other_words_are_not_guessed_at),
     cmocka_unit_test(very_long_words_are_not_guessed_at),
+    cmocka_unit_test(an_unknown_word_is_refused_with_all_there_are),
 };
 
-UNIT_MAIN(tests, NULL, NULL)
+UNIT_MAIN(tests, context_start, context_end)

@@ -42,15 +42,8 @@ static void list_benchmarks(char list[LIST_LENGTH])
 static yoke_status unknown(yoke_context *context, const char *name)
 {
     const char *names[NUM_BENCHMARKS];
-    char list[LIST_LENGTH] = "";
-    for (int i = 0; i < NUM_BENCHMARKS; i++) {
-        names[i] = benchmarks[i].name;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    const char *nearest = app_nearest(name, NUM_BENCHMARKS, names);
-    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown benchmark %s%s%s%s; the benchmarks are: %s", name,
-                     nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", list);
+    for (int i = 0; i < NUM_BENCHMARKS; i++) names[i] = benchmarks[i].name;
+    return app_unknown(context, "benchmark", name, NUM_BENCHMARKS, names);
 }
 
 /* Options before the name of a benchmark are those of `yoke bench` itself. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/console/append.h"
 #include "common/files/record.h"
 #include "energy/energy.h"
 
@@ -217,11 +218,10 @@ yoke_status energy_record(energy_account *account, const energy_frequency *frequ
 
 static void append_power(char *line, size_t bytes, const char *name, const yoke_energy *energy, double seconds)
 {
-    size_t length = strlen(line);
     if (isfinite(energy->value_j))
-        snprintf(line + length, bytes - length, "  %s %.4g W", name, energy->value_j / seconds);
+        app_append(line, bytes, "  %s %.4g W", name, energy->value_j / seconds);
     else
-        snprintf(line + length, bytes - length, "  %s - W", name);
+        app_append(line, bytes, "  %s - W", name);
 }
 
 void energy_watch_line(const energy_account *account, const app_terminal *terminal, FILE *stream, bool rewrite, const energy_sample *sample)
@@ -232,9 +232,8 @@ void energy_watch_line(const energy_account *account, const app_terminal *termin
     for (int64_t i = 0; i < account->num_meters; i++)
         append_power(line, sizeof line, account->infos[i].name, &account->energies[i], sample->seconds);
     append_power(line, sizeof line, "total", &account->latest, sample->seconds);
-    size_t length = strlen(line);
     if (!isfinite(account->latest.value_j) && account->latest.why_not[0] != '\0')
-        snprintf(line + length, sizeof line - length, " (%s)", account->latest.why_not);
+        app_append(line, sizeof line, " (%s)", account->latest.why_not);
     if (rewrite)
         fprintf(stream, "\r\033[K%.*s", app_terminal_fits(stream, line), line);
     else

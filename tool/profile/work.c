@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/console/append.h"
 #include "common/console/interrupt.h"
 #include "profile/kernel.h"
 #include "profile/profile.h"
@@ -53,8 +54,7 @@ static yoke_status choose_meter(profile_work *work, const char *name, const char
         yoke_status status = yoke_meters_read(work->meter, i, &watts, NULL);
         if (status && status != YOKE_ERROR_UNAVAILABLE) return status;
         if (status) continue;
-        size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", infos[i].name);
+        app_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "", infos[i].name);
         if (found < 0) found = i;
         number++;
     }

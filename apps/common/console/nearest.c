@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/console/append.h"
+
 enum { LONGEST = 63 };
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -44,4 +46,13 @@ const char *app_nearest(const char *word, int count, const char *const *words)
         }
     }
     return nearest;
+}
+
+yoke_status app_unknown(yoke_context *context, const char *kind, const char *word, int count, const char *const *words)
+{
+    char list[1024] = "";
+    for (int i = 0; i < count; i++) app_append(list, sizeof list, "%s%s", i > 0 ? ", " : "", words[i]);
+    const char *nearest = app_nearest(word, count, words);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown %s %s; the %ss are: %s%s%s%s", kind, word, kind, list,
+                     nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/console/append.h"
 #include "common/console/nearest.h"
 
 app_option app_option_json(const char **path)
@@ -194,8 +195,7 @@ yoke_status app_option_choice(yoke_context *context, const char *name, const cha
     for (int i = 0; words[i]; i++) {
         *number = i;
         if (!strcmp(word, words[i])) return YOKE_OK;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
+        app_append(list, sizeof list, "%s%s", i ? ", " : "", words[i]);
     }
     return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: unknown; expected one of %s", name, word, list);
 }

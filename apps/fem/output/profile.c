@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/console/append.h"
+
 enum { NAME_WIDTH = 20, DEVICE_WIDTH = 12 };
 
 const char *fem_profile_name(const yoke_run_profile *row) { return row->kernel ? row->kernel : "between kernels"; }
@@ -40,9 +42,8 @@ static void print_reasons(app_terminal *terminal, const fem_profile *profile)
         for (int64_t k = 0; k < i && !told; k++)
             told = profile->rows[k].device == row->device && !strcmp(profile->rows[k].why_not, row->why_not);
         for (int64_t k = i; k < profile->count && !told; k++) {
-            size_t length = strlen(kernels);
             if (profile->rows[k].device != row->device || strcmp(profile->rows[k].why_not, row->why_not) != 0) continue;
-            snprintf(kernels + length, sizeof kernels - length, "%s%s", length ? ", " : "", fem_profile_name(&profile->rows[k]));
+            app_append(kernels, sizeof kernels, "%s%s", *kernels ? ", " : "", fem_profile_name(&profile->rows[k]));
         }
         char device[96];
         if (!told) app_print(terminal, "no energy of %s (%s): %s\n", device_of(profile, i, device), kernels, row->why_not);

@@ -1,28 +1,16 @@
 #include "output/table.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-/* Appends to a line; what does not fit is cut. */
-static void append(char line[FEM_TABLE_LINE], const char *format, ...) YOKE_PRINTF(2, 3);
-static void append(char line[FEM_TABLE_LINE], const char *format, ...)
-{
-    size_t length = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + length, FEM_TABLE_LINE - length, format, arguments);
-    va_end(arguments);
-}
+#include "common/console/append.h"
 
 /* "; what predicted p unit, measured m (+1.2 %)", where both are known. */
 static void append_pair(char line[FEM_EXPLANATION], const char *what, double predicted, double measured, const char *unit)
 {
-    size_t length = strlen(line);
     if (isnan(predicted) || isnan(measured)) return;
-    snprintf(line + length, FEM_EXPLANATION - length, "%s%s %.4g%s, predicted %.4g (%+.1f %%)", length ? "; " : "", what, measured, unit,
-             predicted, 100 * (predicted / measured - 1));
+    app_append(line, FEM_EXPLANATION, "%s%s %.4g%s, predicted %.4g (%+.1f %%)", *line ? "; " : "", what, measured, unit, predicted,
+               100 * (predicted / measured - 1));
 }
 
 void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION])
@@ -40,7 +28,7 @@ static void append_number(char line[FEM_TABLE_LINE], int width, const char *form
 {
     char text[64];
     snprintf(text, sizeof text, format, number);
-    append(line, " %*s", width, isnan(number) ? "-" : text);
+    app_append(line, FEM_TABLE_LINE, " %*s", width, isnan(number) ? "-" : text);
 }
 
 /* Three digits, whole seconds from 100 on. */
@@ -52,20 +40,20 @@ static void append_seconds(char line[FEM_TABLE_LINE], int width, double seconds)
 void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE])
 {
     line[0] = 0;
-    append(line, "%4s %8s %8s %4s", "step", "elements", "dofs", "iter");
-    if (table->gpu) append(line, " %5s", "GPU %");
-    append(line, " %9s", "s/product");
-    if (table->prediction) append(line, " %9s", "s planned");
-    append(line, " %7s", "s solve");
-    if (table->energy) append(line, " %8s", "energy J");
-    append(line, " %9s", "estimate");
+    app_append(line, FEM_TABLE_LINE, "%4s %8s %8s %4s", "step", "elements", "dofs", "iter");
+    if (table->gpu) app_append(line, FEM_TABLE_LINE, " %5s", "GPU %");
+    app_append(line, FEM_TABLE_LINE, " %9s", "s/product");
+    if (table->prediction) app_append(line, FEM_TABLE_LINE, " %9s", "s planned");
+    app_append(line, FEM_TABLE_LINE, " %7s", "s solve");
+    if (table->energy) app_append(line, FEM_TABLE_LINE, " %8s", "energy J");
+    app_append(line, FEM_TABLE_LINE, " %9s", "estimate");
     if (table->components == 3) {
         char title[FEM_UNIT_TEXT + 8];
         const char *unit = table->stress_unit ? table->stress_unit : "";
         snprintf(title, sizeof title, "Mises%s%s", FEM_UNIT_AFTER(unit));
-        append(line, " %10s", title);
+        app_append(line, FEM_TABLE_LINE, " %10s", title);
     }
-    append(line, " %7s", "s total");
+    app_append(line, FEM_TABLE_LINE, " %7s", "s total");
 }
 
 /* Seconds per product of each part, as "1.2e-03" or "1.2e-03/3.4e-04"; of several ranks, which may be many, the longest. */
@@ -73,16 +61,16 @@ static void append_products(char line[FEM_TABLE_LINE], const fem_step_record *st
 {
     char text[FEM_TABLE_LINE] = "";
     const int ranks = step->num_parts > 0 ? step->parts[step->num_parts - 1].rank + 1 : 1;
-    if (ranks > 1) append(text, isnan(step->measured_product_s) ? "-" : "%.1e", step->measured_product_s);
+    if (ranks > 1) app_append(text, FEM_TABLE_LINE, isnan(step->measured_product_s) ? "-" : "%.1e", step->measured_product_s);
     for (int i = 0; i < step->num_parts && ranks == 1; i++) {
         double seconds = step->parts[i].seconds_per_product;
-        if (i > 0) append(text, "/");
+        if (i > 0) app_append(text, FEM_TABLE_LINE, "/");
         if (isnan(seconds))
-            append(text, "-");
+            app_append(text, FEM_TABLE_LINE, "-");
         else
-            append(text, "%.1e", seconds);
+            app_append(text, FEM_TABLE_LINE, "%.1e", seconds);
     }
-    append(line, " %9s", step->num_parts > 0 ? text : "-");
+    app_append(line, FEM_TABLE_LINE, " %9s", step->num_parts > 0 ? text : "-");
 }
 
 /* Seconds of the whole step, as far as they are known. */
@@ -101,7 +89,8 @@ static double total_s(const fem_step_record *step)
 void fem_table_row(const fem_table *table, const fem_step_record *step, char line[FEM_TABLE_LINE])
 {
     line[0] = 0;
-    append(line, "%4d %8lld %8lld %4lld", step->step, (long long)step->elements, (long long)step->dofs, (long long)step->iterations);
+    app_append(line, FEM_TABLE_LINE, "%4d %8lld %8lld %4lld", step->step, (long long)step->elements, (long long)step->dofs,
+               (long long)step->iterations);
     if (table->gpu) append_number(line, 5, "%.1f", 100 * step->gpu_share);
     append_products(line, step);
     if (table->prediction) append_seconds(line, 9, step->predicted_time_s);

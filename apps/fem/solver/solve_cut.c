@@ -1,8 +1,8 @@
 #include "solver/solve_cut.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "common/console/append.h"
 
 static int64_t capacity(const fem_device *device) { return device->failed ? 0 : device->most_elements; }
 
@@ -12,13 +12,12 @@ static yoke_status nothing_fits(const fem_devices *devices, int64_t elements)
     int64_t room = 0;
     for (int i = 0; i < devices->count; i++) {
         const fem_device *d = &devices->list[i];
-        size_t length = strlen(reasons);
         room += capacity(d);
         if (d->failed)
-            snprintf(reasons + length, sizeof reasons - length, "%s%s: %s", length ? "; " : "", d->info->name, d->why);
+            app_append(reasons, sizeof reasons, "%s%s: %s", *reasons ? "; " : "", d->info->name, d->why);
         else
-            snprintf(reasons + length, sizeof reasons - length, "%s%s: memory for %lld elements", length ? "; " : "", d->info->name,
-                     (long long)d->most_elements);
+            app_append(reasons, sizeof reasons, "%s%s: memory for %lld elements", *reasons ? "; " : "", d->info->name,
+                       (long long)d->most_elements);
     }
     if (!room) return yoke_fail(devices->context, YOKE_ERROR_DEVICE, "no device is left to work on: %s", reasons);
     return yoke_fail(devices->context, YOKE_ERROR_DEVICE_MEMORY, "%lld elements do not fit the devices' memory: %s", (long long)elements,

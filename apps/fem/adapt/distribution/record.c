@@ -1,11 +1,10 @@
 /* Why elements are distributed as they are, in words and in the record. */
 #include <math.h>
 #include <omp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "adapt/distribution/private.h"
+#include "common/console/append.h"
 #include "common/console/options.h"
 
 static int is_gpu(const fem_distribution *d, int i) { return !d->devices->list[i].host_functions; }
@@ -21,16 +20,6 @@ static const char *case_text(const fem_distribution *d, const int64_t *units)
 }
 
 /* ------------------------------------------------------------------------------------------------------ decision */
-
-static void append(char *text, size_t size, const char *format, ...) YOKE_PRINTF(3, 4);
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + length, size - length, format, arguments);
-    va_end(arguments);
-}
 
 static int differ(const fem_distribution *d, const int64_t *a, const int64_t *b)
 {
@@ -49,9 +38,9 @@ static void append_published(const fem_distribution *d, char *text, size_t size)
     for (int64_t k = 0; k < a->num_alternatives; k++) {
         const yoke_run_alternative *it = &a->alternatives[k];
         if (strcmp(it->name, "published") != 0 || isnan(it->time_s) || !differ(d, it->units, d->units)) continue;
-        append(text, size, "the rule of the 2014 paper takes case %s (%s), which costs %+.1f %% energy and %+.1f %% time\n",
-               case_text(d, it->units), it->note, 100 * (it->energy_j / a->predicted.energy_j - 1),
-               100 * (it->time_s / a->predicted.time_s - 1));
+        app_append(text, size, "the rule of the 2014 paper takes case %s (%s), which costs %+.1f %% energy and %+.1f %% time\n",
+                   case_text(d, it->units), it->note, 100 * (it->energy_j / a->predicted.energy_j - 1),
+                   100 * (it->time_s / a->predicted.time_s - 1));
     }
 }
 
@@ -67,9 +56,9 @@ yoke_status fem_distribution_explain(fem_distribution *d)
     size_t size = strlen(text) + MORE;
     status = yoke_allocate(d->context, (int64_t)size, 1, &d->decision);
     if (!status) {
-        append(d->decision, size, "case %s, ", case_text(d, d->units));
-        if (d->assignment->powers[0]) append(d->decision, size, "powers %s, ", d->assignment->powers);
-        append(d->decision, size, "%s", text);
+        app_append(d->decision, size, "case %s, ", case_text(d, d->units));
+        if (d->assignment->powers[0]) app_append(d->decision, size, "powers %s, ", d->assignment->powers);
+        app_append(d->decision, size, "%s", text);
         append_published(d, d->decision, size);
     }
     yoke_release(d->context, text);
