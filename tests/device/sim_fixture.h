@@ -29,4 +29,24 @@ void finish(device *d);
 /* To 1e-12. */
 void expect(double found, double expected, const char *what);
 
+static inline double host_s(yoke_context *context) { return sim_machine_of(context)->host_s; }
+
+static inline double device_j(yoke_context *context, int i)
+{
+    const sim_machine *all = sim_machine_of(context);
+    return sim_energy_j(&all->devices[i].domain, all->host_s);
+}
+
+static inline void wait_until(yoke_context *context, double time_s)
+{
+    assert_int_equal(yoke_machine_sleep(context, time_s - host_s(context)), YOKE_OK);
+}
+
+/* Ends a test: nothing may be left. */
+static inline void close_all(yoke_context *context, const failing *memory)
+{
+    yoke_context_destroy(context);
+    assert_int_equal(memory->outstanding, 0);
+}
+
 #endif
