@@ -6,6 +6,7 @@
 #include "clouds.h"
 #include "context.h"
 #include "particles/generate.h"
+#include "particles/scale.h"
 #include "tree/lists.h"
 #include "tree/sort.h"
 
@@ -329,6 +330,64 @@ static void cells_of_a_lattice_are_alike(void **state)
     fmm_particles_destroy(p);
 }
 
+/* The unit is a power of two, which rounds nothing: trees are those over a copy of the particles in it. */
+static void trees_in_a_scaled_box_are_those_of_scaled_particles(void **state)
+{
+    enum { COUNT = 500 };
+    static const int exponents[] = {-1000, -3, 0, 40, 990};
+    (void)state;
+    for (int cloud = 0; cloud < HUGE_EXTENT; cloud++)
+        for (int k = 0; k < 5; k++)
+            for (int64_t cells = 0; cells <= 11; cells += 11) {
+                fmm_particles *p = cloud_create(context, cloud, COUNT), *scaled = cloud_create(context, UNIFORM, COUNT);
+                fmm_tree *one = NULL, *other = NULL;
+                int length;
+                double *const places[3] = {p->x, p->y, p->z};
+                for (int c = 0; c < 3; c++)
+                    for (int i = 0; i < COUNT; i++) places[c][i] = ldexp(places[c][i], exponents[k]);
+                p->x[3] = 0x1p-1070; /* nothing beside the others */
+                fmm_scale_positions(p, &length, scaled);
+                const fmm_box box = fmm_box_scaled(p, cells),
+                              of_scaled = cells ? fmm_box_around_cells(scaled, cells) : fmm_box_around(scaled);
+                const int depth = cells ? fmm_depth_of_cells(cells) : 5;
+                assert_int_equal(box.length, length);
+                assert_memory_equal(box.low, of_scaled.low, sizeof box.low);
+                assert_memory_equal(&box.side, &of_scaled.side, sizeof box.side);
+                assert_int_equal(fmm_tree_create(p, box, depth, &one), YOKE_OK);
+                assert_int_equal(fmm_tree_create(scaled, of_scaled, depth, &other), YOKE_OK);
+                assert_memory_equal(one->key, other->key, COUNT * sizeof *one->key);
+                assert_memory_equal(one->order, other->order, COUNT * sizeof *one->order);
+                fmm_tree_destroy(one);
+                fmm_tree_destroy(other);
+                fmm_particles_destroy(p);
+                fmm_particles_destroy(scaled);
+            }
+}
+
+/* Where they are divided as they are asked for; one that was cut is not. */
+static void trees_that_are_divided_so_stay(void **state)
+{
+    (void)state;
+    fmm_particles *p = cloud_create(context, CLUSTERED, 700);
+    for (int64_t capacity = 0; capacity <= 30; capacity += 30) {
+        fmm_tree *tree = tree_of(p, 6), *other = tree_of(p, 6);
+        assert_int_equal(fmm_tree_divide(tree, 5, capacity), YOKE_OK);
+        const uint64_t *key = tree->level[1].key;
+        assert_int_equal(fmm_tree_divide(tree, 5, capacity), YOKE_OK);
+        assert_true(tree->level[1].key == key);
+        fmm_tree_cut(tree, 1);
+        assert_int_equal(tree->depth, 1);
+        assert_int_equal(fmm_tree_divide(tree, 5, capacity), YOKE_OK);
+        assert_int_equal(fmm_tree_divide(other, 5, capacity), YOKE_OK);
+        assert_int_equal(tree->depth, 5);
+        assert_int_equal(tree->leaves.count, other->leaves.count);
+        assert_memory_equal(tree->leaves.particle, other->leaves.particle, (size_t)(tree->leaves.count + 1) * sizeof(int32_t));
+        fmm_tree_destroy(tree);
+        fmm_tree_destroy(other);
+    }
+    fmm_particles_destroy(p);
+}
+
 static void one_particle_and_none_make_trees(void **state)
 {
     (void)state;
@@ -373,6 +432,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_pair_of_particles_is_in_one_field_once),
     cmocka_unit_test(boxes_of_cells_have_so_many_along_each_side),
     cmocka_unit_test(cells_of_a_lattice_are_alike),
+    cmocka_unit_test(trees_in_a_scaled_box_are_those_of_scaled_particles),
+    cmocka_unit_test(trees_that_are_divided_so_stay),
     cmocka_unit_test(one_particle_and_none_make_trees),
     cmocka_unit_test(what_makes_no_tree_is_refused),
     cmocka_unit_test(a_tree_that_is_cut_has_the_cells_of_a_lower_one),
