@@ -332,7 +332,7 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     fmm_cell_counts cells[5];
     assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
     for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
-    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = SIDE}, 4, &tree), YOKE_OK);
     assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
     assert_int_equal(fmm_bench_units(FMM_LIST, FMM_ALL_CHILDREN), tree->level[3].count);
     assert_near(fmm_bench_list_pairs(FMM_ALL_CHILDREN) * (double)tree->level[3].count, 2 * (double)(counts[4].far - counts[3].far), 1e-12);
@@ -356,7 +356,7 @@ static void batches_of_the_benchmark_are_those_of_a_cube(void **state)
     double batches = 0, pairs = 0;
     assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
     for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
-    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = SIDE}, 4, &tree), YOKE_OK);
     assert_int_equal(fmm_far_list_create(context, TOGETHER, &far), YOKE_OK);
     fmm_walk_start(&walk, tree);
     for (int64_t first = 0; first < tree->level[3].count; first += TOGETHER) {

@@ -6,7 +6,6 @@
 #include "clouds.h"
 #include "expansion/waves.h"
 #include "known_costs.h"
-#include "particles/scale.h"
 #include "solve/solve.h"
 
 #define ALL_LEVELS (~(uint64_t)0)
@@ -178,13 +177,9 @@ static void sets_keep_requests_on_all_clouds(void **state)
 /* The tree of depth 2 whose root is the cube from 0 to `side`. */
 static fmm_tree *tree_in_cube(const fmm_particles *p, double side)
 {
-    int length;
-    fmm_particles *scaled = NULL;
+    const int length = fmm_box_scaled(p, 0).length;
     fmm_tree *tree = NULL;
-    assert_int_equal(fmm_particles_create(context, p->count, &scaled), YOKE_OK);
-    fmm_scale_positions(p, &length, scaled);
-    assert_int_equal(fmm_tree_create(scaled, (fmm_box){{0, 0, 0}, side * scaled->x[0] / p->x[0]}, 2, &tree), YOKE_OK);
-    fmm_particles_destroy(scaled);
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = ldexp(side, -length), .length = length}, 2, &tree), YOKE_OK);
     return tree;
 }
 

@@ -35,8 +35,8 @@ typedef struct fmm_method_options {
     int gradient;           /* nonzero: gradients too */
     const fmm_clock *clock; /* NULL: the clock, so that all seconds are seconds; borrowed until the method is destroyed */
     fmm_new_memory *memory; /* what is got ahead of its use is added; NULL: nothing is; borrowed until the method is destroyed */
-    fmm_tree
-        *tree; /* NULL, or a tree over the particles in units of fmm_scale_positions, which is divided anew; taken over, also on an error */
+    fmm_tree *
+        tree; /* NULL, or a tree over the particles in a box with the length of fmm_box_scaled, which is divided anew; taken over, also on an error */
 } fmm_method_options;
 
 /* Seconds of the parts of a run, or what the method's clock shows. */
