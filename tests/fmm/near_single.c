@@ -1,4 +1,4 @@
-/* The near field in single precision: its kernels, its errors and their bounds, close pairs, and when it is used. */
+/* The near field in single precision: its kernels, its errors and their estimates, close pairs, and when it is used. */
 #include <float.h>
 #include <math.h>
 #include <omp.h>
@@ -183,8 +183,8 @@ static difference compare(const fmm_particles *p, const fmm_field *a, const fmm_
     return (difference){sqrt(d.potential / n), sqrt(d.force / n), sqrt(d.potential_size / n), sqrt(d.force_size / n)};
 }
 
-/* Errors are below the bounds by all particles; returns that of potentials, which is 0 where all sums are in double precision. */
-static double assert_bounded(const fmm_particles *p, tree_words tree, int gradient)
+/* Errors are below what is estimated at all particles; returns that of potentials, which is 0 where all sums are in double precision. */
+static double assert_estimated(const fmm_particles *p, tree_words tree, int gradient)
 {
     double potential, force;
     fmm_method *method = method_of(p, tree, gradient);
@@ -197,9 +197,9 @@ static double assert_bounded(const fmm_particles *p, tree_words tree, int gradie
     fmm_scale_positions(p, &length, scaled);
     assert_int_equal(fmm_scale_charges(context, p->count, p->charge, &exponent, scaled->charge), YOKE_OK);
     fmm_near_rounding(method, (int)p->count, &potential, &force);
-    const double potential_bound = ldexp(potential, exponent - length), force_bound = ldexp(force, 2 * (exponent - length));
-    if (!(d.potential <= potential_bound)) fail_msg("potentials: %g, at most %g", d.potential, potential_bound);
-    if (gradient && !(d.force <= force_bound)) fail_msg("forces: %g, at most %g", d.force, force_bound);
+    const double potential_most = ldexp(potential, exponent - length), force_most = ldexp(force, 2 * (exponent - length));
+    if (!(d.potential <= potential_most)) fail_msg("potentials: %g, at most %g", d.potential, potential_most);
+    if (gradient && !(d.force <= force_most)) fail_msg("forces: %g, at most %g", d.force, force_most);
     assert_true(d.potential < 1e-6 * d.potential_size && (!gradient || d.force < 1e-5 * d.force_size));
     fmm_particles_destroy(scaled);
     fmm_field_destroy(should);
@@ -208,7 +208,7 @@ static double assert_bounded(const fmm_particles *p, tree_words tree, int gradie
     return d.potential;
 }
 
-static void errors_are_below_their_bounds(void **state)
+static void errors_are_below_their_estimates(void **state)
 {
     (void)state;
     static const tree_words trees[] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {0, 20}, {0, 70}, {0, 300}};
@@ -216,7 +216,7 @@ static void errors_are_below_their_bounds(void **state)
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++)
         for (size_t c = 0; c < sizeof clouds / sizeof *clouds; c++) {
             fmm_particles *p = cloud_create_charged(context, clouds[c], 3000);
-            const double error = assert_bounded(p, trees[t], t % 3 != 1);
+            const double error = assert_estimated(p, trees[t], t % 3 != 1);
             if (clouds[c] == UNIFORM) assert_true(error > 0);
             fmm_particles_destroy(p);
         }
@@ -371,7 +371,7 @@ static bool is_chosen(const fmm_particles *p, fmm_request request)
     return chosen;
 }
 
-static void requests_decide_together_with_bounds(void **state)
+static void requests_decide_together_with_estimates(void **state)
 {
     (void)state;
     fmm_particles *p = cloud_create_charged(context, UNIFORM, 8000);
@@ -390,14 +390,14 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(kernels_of_all_instruction_sets_round_as_little_as_they_may),
     cmocka_unit_test(close_pairs_are_told_and_add_nothing),
     cmocka_unit_test(particles_do_not_act_on_themselves_and_are_not_told),
-    cmocka_unit_test(errors_are_below_their_bounds),
+    cmocka_unit_test(errors_are_below_their_estimates),
     cmocka_unit_test(lengths_and_charges_may_be_huge_or_tiny),
     cmocka_unit_test(close_pairs_are_as_right_as_others),
     cmocka_unit_test(crowds_about_a_corner_of_leaves_are_right),
     cmocka_unit_test(one_charge_may_be_much_larger),
     cmocka_unit_test(what_single_precision_cannot_hold_is_in_double_precision),
     cmocka_unit_test(results_have_the_same_bits_for_any_number_of_threads),
-    cmocka_unit_test(requests_decide_together_with_bounds),
+    cmocka_unit_test(requests_decide_together_with_estimates),
 };
 
 UNIT_MAIN(tests, context_start, context_end)
