@@ -166,7 +166,7 @@ def not_metered():
 
 def refused():
     pathlib.Path("nothing.csv").touch()
-    for wrong, code, word in ((["frobnicate"], 2, "there are: elements, clock, dram, copy, packages"), ([], 2, "EXPERIMENT"),
+    for wrong, code, word in ((["frobnicate"], 2, "the experiments are: elements, clock, dram, copy, packages"), ([], 2, "EXPERIMENT"),
                               (["elments"], 2, "did you mean elements"), (["elements", "--seconds", "0"], 2, "--seconds"),
                               (["elements", "--device", "sim:a"], 3, "machine file"), (["elements", "--device", "abacus"], 2, "abacus"),
                               (["clock", "--samples", "no-such-file"], 2, "no-such-file"), (["clock", "--samples", "."], 2, "Is a directory"),

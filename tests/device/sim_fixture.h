@@ -49,4 +49,10 @@ static inline void close_all(yoke_context *context, const failing *memory)
     assert_int_equal(memory->outstanding, 0);
 }
 
+static inline void set_level(yoke_context *context, int64_t level)
+{
+    sim_machine *all = sim_machine_of(context);
+    sim_set_level(all, &all->devices[0], level);
+}
+
 #endif

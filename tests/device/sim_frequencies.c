@@ -1,4 +1,6 @@
 /* Frequencies of simulated devices, and what these and their hosts draw. */
+#include <math.h>
+
 #include "sim_fixture.h"
 
 /* --------------------------------------------------------------------------------------------- frequencies */
@@ -16,12 +18,6 @@ static yoke_context *machine_with_levels(const char *more, failing *memory)
     char text[2048];
     snprintf(text, sizeof text, LEVELS, more);
     return machine(text, memory);
-}
-
-static void set_level(yoke_context *context, int64_t level)
-{
-    sim_machine *all = sim_machine_of(context);
-    sim_set_level(all, &all->devices[0], level);
 }
 
 static void launches_have_the_frequency_that_they_begin_with(void **state)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "unit.h"
 #include "worker.h"
 
 /* cpu: 10 us + 4 us a unit; gpu: 100 us + 1 us a unit: together 100 000 units end after t with (t - 1e-5) / 4e-6 + (t - 1e-4) / 1e-6 = 1e5. */
