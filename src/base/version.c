@@ -1,3 +1,4 @@
+/* The version of the library. */
 #include "yoke/yoke.h"
 
 #define YOKE_QUOTE(number) #number

@@ -1,3 +1,4 @@
+/* The operators between expansions, from tables for an order. */
 #include "expansion/expansion.h"
 
 #include <math.h>

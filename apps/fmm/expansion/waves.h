@@ -12,7 +12,7 @@
  * either side along an axis.
  *
  * There are sets of waves, numbered by orders: the error of a set for charges that are spread evenly in their cells is near that of fmm_m2l with that order.
- * For charges in the middle of their cells it hardly falls, as truncation does.  So the set is chosen apart from the order of the expansions (tune/accuracy.h).
+ * For charges in the middle of their cells it hardly falls, as truncation does.  So the set is chosen apart from the order of the expansions (tune/order/accuracy.h).
  */
 #ifndef FMM_EXPANSION_WAVES_H
 #define FMM_EXPANSION_WAVES_H

@@ -1,3 +1,4 @@
+/* The pass between cells of a level: from multipole to local expansions. */
 #include <omp.h>
 #include <string.h>
 

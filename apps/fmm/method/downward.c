@@ -1,3 +1,4 @@
+/* The pass from the root: local expansions to children, and at leaves to particles. */
 #include <omp.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The pass from the leaves: multipole expansions of particles, and of cells from their children. */
 #include <omp.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Particles in columns of text or CSV, with or without a header. */
 #include <string.h>
 
 #include "particles/lines.h"

@@ -1,3 +1,4 @@
+/* Without HDF5: files of H5MD are refused. */
 #include "particles/h5md.h"
 #include "particles/readers.h"
 

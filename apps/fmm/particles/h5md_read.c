@@ -1,3 +1,4 @@
+/* Particles of H5MD files, frame by frame. */
 #include <hdf5.h>
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Results as H5MD files, frame by frame. */
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Particles in XYZ files, plain or extended, frame by frame. */
 #include <stdlib.h>
 #include <string.h>
 

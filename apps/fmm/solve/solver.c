@@ -1,3 +1,4 @@
+/* A solver: what it is told, and what it keeps from one set of particles to the next. */
 #include "solve/solve.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* What each leaf has near it, and which finer cells act on it by their expansions. */
 #include <omp.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Which kernels of near pairs the processor can run, and the best of them. */
 #include "near/kernels/single.h"
 
 #include "common/machine/isa.h"

@@ -1,3 +1,4 @@
+/* Seconds of operations on expansions, by calls with the data of trees. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
