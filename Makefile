@@ -7,7 +7,7 @@ GENERATOR = $(shell command -v ninja >/dev/null && echo -G Ninja)
 
 SOURCES = find include src apps tool tests bench examples -name '*.[ch]' 2>/dev/null
 
-.PHONY: build programs run test bench install clean format check-format packages
+.PHONY: build programs run test bench install clean format check-format packages help
 
 build: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target all yoke_tests --parallel $(JOBS)
@@ -41,6 +41,18 @@ install: programs
 
 clean:
 	@rm -rf build
+
+help:
+	@echo 'make                     builds programs and tests in $(BUILD)'
+	@echo 'make programs            builds the programs alone'
+	@echo 'make run                 installs packages that are missing (apt), builds, solves examples/drill-hole.yaml'
+	@echo 'make test                installs packages that are missing (apt), builds, runs all tests'
+	@echo 'make bench               measures yoke on this machine, for some minutes'
+	@echo 'make install PREFIX=DIR  installs programs, libraries, manual pages and examples; by default in $(PREFIX)'
+	@echo 'make packages            installs packages that are missing (apt)'
+	@echo 'make format              formats the source by clang-format; check-format says what it would change'
+	@echo 'make clean               removes build'
+	@echo 'JOBS=N builds and tests with N processes; by default one per core.'
 
 format:
 	@$(SOURCES) | xargs clang-format -i
