@@ -26,9 +26,10 @@ install(FILES ${PROJECT_BINARY_DIR}/yokeConfig.cmake ${PROJECT_BINARY_DIR}/yokeC
 # Relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
-configure_file(cmake/yoke.pc.in yoke.pc @ONLY)
-configure_file(cmake/yoke_fmm.pc.in yoke_fmm.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/yoke.pc ${PROJECT_BINARY_DIR}/yoke_fmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name yoke yoke-static yoke_fmm yoke_fmm-static)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 # Manual pages of the commands, and completion, are made from what the commands print.
 find_package(Python3 COMPONENTS Interpreter)

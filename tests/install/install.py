@@ -99,11 +99,13 @@ def main():
         run(compiler, "-std=c11", "-O2", only(prefix, "examples/fmm/fmm.c"), "-o", work / "ions", *fmm, "-lm")
         ions(work / "ions", work / "costs.json", LD_LIBRARY_PATH=str(library))
         outside(only(prefix, "examples/project"), work / "outside", machine, PATH=os.environ["PATH"], CC=compiler, LD_LIBRARY_PATH=str(library), **pkg_config)
-        # Static: libyoke.a by its name; the libraries that it calls as what the system has.
-        flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
-                 for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
-                 if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-lcminpack", "-pthread", "-ldl", "-lm")]
-        run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
+        # Static: programs that need no library of yoke's at run time.
+        for module, source, program in (("yoke-static", HERE / "consumer.c", work / "static"),
+                                        ("yoke_fmm-static", only(prefix, "examples/fmm/fmm.c"), work / "static-ions")):
+            run(compiler, "-std=c11", source, "-o", program, *run("pkg-config", "--cflags", "--libs", module, **pkg_config).split())
+            if "libyoke" in run("readelf", "--dynamic", program):
+                sys.exit(f"{module} links a shared library of yoke's")
+        ions(work / "static-ions", work / "costs.json")
         for archive, one in (("libyoke.a", "yoke_context_create_for"), ("libyoke_fmm.a", "yoke_fmm_create_for")):
             names = [line.split()[-1] for line in run("nm", "--extern-only", "--defined-only", library / archive).splitlines() if " " in line]
             other = [name for name in names if not name.startswith(("yoke_", ".gomp_critical_user_"))]  # OpenMP makes these for critical sections
