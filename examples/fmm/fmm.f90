@@ -1,7 +1,22 @@
 ! The field of a ring of charges on its axis, by libyoke_fmm, beside the exact one:
 ! gfortran yoke_fmm.f90 fmm.f90 -lyoke_fmm -lyoke
-program ring
+module stages
     use yoke_fmm
+    implicit none
+contains
+
+    ! Of the library's calls; a result other than 0 would interrupt it.
+    integer(c_int) function count_stages(user, what) bind(c)
+        type(c_ptr), value :: user, what
+        integer, pointer :: counted
+        call c_f_pointer(user, counted)
+        if (len(yoke_text(what)) > 0) counted = counted + 1
+        count_stages = 0
+    end function
+end module
+
+program ring
+    use stages
     implicit none
     integer, parameter :: charges = 4000, points = 100, n = charges + points
     real(c_double), parameter :: pi = acos(-1d0)
@@ -12,7 +27,7 @@ program ring
     type(yoke_fmm_field) :: field
     type(yoke_fmm_result) :: found
     type(c_ptr) :: context, fmm, text
-    integer, target :: stages = 0
+    integer, target :: counted = 0
     integer :: i
 
     ! Charges of 1/charges on the ring of radius 1, and points without charge on its axis.
@@ -29,7 +44,7 @@ program ring
     options%depth = 4
     options%check = 50 ! particles that are compared with direct sums
     options%progress = c_funloc(count_stages)
-    options%user = c_loc(stages)
+    options%user = c_loc(counted)
     particles = yoke_fmm_particles(int(n, c_int64_t), c_loc(position(1, 1)), c_loc(position(2, 1)), c_loc(position(3, 1)), &
                                    c_loc(charge(1)), 3_c_int64_t, 1_c_int64_t)
     field = yoke_fmm_field(c_loc(potential(1)), c_loc(gradient(1, 1)), c_loc(gradient(2, 1)), c_loc(gradient(3, 1)), &
@@ -49,7 +64,7 @@ program ring
     print '(a,i0,a,i0,a,es8.1,a,i0,a,es8.1)', 'depth ', found%depth, ', order ', found%order, ', largest error ', largest, &
         ', of potentials at ', found%sampled, ' particles ', found%sampled_potential_error
 
-    print '(i0,a)', stages, ' stages'
+    print '(i0,a)', counted, ' stages'
     if (yoke_fmm_explain_text(fmm, text) /= yoke_ok) call fail(context)
     print '(a)', yoke_text(text)
     call yoke_release(context, text)
@@ -58,15 +73,6 @@ program ring
     call yoke_context_destroy(context)
 
 contains
-
-    ! Of the library's calls; a result other than 0 would interrupt it.
-    integer(c_int) function count_stages(user, what) bind(c)
-        type(c_ptr), value :: user, what
-        integer, pointer :: counted
-        call c_f_pointer(user, counted)
-        if (len(yoke_text(what)) > 0) counted = counted + 1
-        count_stages = 0
-    end function
 
     subroutine fail(failed)
         type(c_ptr), intent(in) :: failed
