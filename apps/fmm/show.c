@@ -127,8 +127,10 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     else if (f->leaf > 0)
         app_print(terminal, "fast multipole method, %lld leaves of at most %lld particles, depth %d, order %d\n", (long long)f->leaves,
                   (long long)f->leaf, f->depth, f->order);
-    else
+    else if (f->far_pairs > 0)
         app_print(terminal, "fast multipole method, depth %d, order %d\n", f->depth, f->order);
+    else
+        app_print(terminal, "fast multipole method, depth %d: no far field, all pairs are summed\n", f->depth);
     if (!isnan(f->requested_error))
         app_print(terminal, "requested error of %s %.2g, predicted %.2g\n", fmm_quantity_names[f->of], f->requested_error,
                   f->of == FMM_FORCES   ? f->predicted_force

@@ -15,7 +15,7 @@ const app_column fmm_explain_columns[] = {
     {"near s", "predicted: sums over near pairs"},
     {"far s", "predicted: all that has to do with expansions"},
     {"predicted s", "the three together"},
-    {"measured s", "the same, measured; - where the depth was not run"},
+    {"measured s", "the same, measured; - where the tree was not run"},
     {"energy J", "predicted; - where powers are not known"},
     {"share %", "with --devices: of the leaves, for each device in their order"},
     {"GHz", "with --devices: its frequency; - where it is left as it is"},
@@ -36,26 +36,37 @@ static const char *unit_of(const fmm_tuned *tuned)
 
 /* ----------------------------------------------------------------------------------------------------- figure */
 
-static void print_data(FILE *out, const void *data)
-{
-    const fmm_tuned *tuned = data;
-    fprintf(out, "# yoke fmm: %s by depth.  nan: not measured\n", unit_of(tuned));
-    fputs("# 1 depth  2 order  3 near pairs  4 far pairs  5-8 predicted tree, near, far, total  9-12 measured, the same\n", out);
-    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
-        const fmm_depth *of = &tuned->choice.of[d];
-        const fmm_seconds *p = &of->predicted, *m = &tuned->measured[d];
-        fprintf(out, "%d %d %.9g %.9g %.6e %.6e %.6e %.6e %.6e %.6e %.6e %.6e\n", d, of->order, of->near_pairs, of->far_pairs, p->tree,
-                p->near, p->far, p->total, m->tree, m->near, m->far, m->total);
-    }
-}
-
 /* What the script needs. */
 typedef struct figure {
     const fmm_tuned *tuned;
     const char *base;
 } figure;
 
-static void print_figure_data(FILE *out, const void *data) { print_data(out, ((const figure *)data)->tuned); }
+static void print_tree(FILE *out, const fmm_depth *chosen, const char *kind, int64_t size, int depth, const fmm_depth *of,
+                       const fmm_seconds *m)
+{
+    const fmm_seconds *p = &of->predicted;
+    fprintf(out, "\"%s %lld%s\" %d %d %.9g %.9g %.6e %.6e %.6e %.6e %.6e %.6e %.6e %.6e\n", kind, (long long)size, of == chosen ? "*" : "",
+            depth, of->order, of->near_pairs, of->far_pairs, p->tree, p->near, p->far, p->total, m->tree, m->near, m->far, m->total);
+}
+
+/* The rows of --explain.  Lines end at an empty line: between kinds of trees. */
+static void print_data(FILE *out, const void *data)
+{
+    const fmm_tuned *tuned = ((const figure *)data)->tuned;
+    const fmm_choice *choice = &tuned->choice;
+    const fmm_depth *chosen = fmm_chosen(choice);
+    fprintf(out, "# yoke fmm: %s by tree.  *: the chosen one.  nan: not measured\n", unit_of(tuned));
+    fputs("# 1 tree  2 depth  3 order  4 near pairs  5 far pairs  6-9 predicted tree, near, far, total  10-13 measured, the same\n", out);
+    for (int d = choice->first; d <= choice->last; d++) print_tree(out, chosen, "depth", d, d, &choice->of[d], &tuned->measured[d]);
+    if (choice->cells > 0) {
+        fputc('\n', out);
+        print_tree(out, chosen, "cells", choice->cells, fmm_depth_of_cells(choice->cells), &choice->of_cells, &tuned->measured_cells);
+    }
+    if (choice->num_capacities) fputc('\n', out);
+    for (int k = 0; k < choice->num_capacities; k++)
+        print_tree(out, chosen, "leaf", choice->capacity[k], choice->depth_at[k], &choice->at[k], &tuned->measured_at[k]);
+}
 
 static void print_script(FILE *out, const void *data)
 {
@@ -63,11 +74,12 @@ static void print_script(FILE *out, const void *data)
     fprintf(out,
             "# gnuplot %s.gp, in the directory of %s.dat\n"
             "set terminal svg size 800,560 dynamic background rgb 'white'\nset encoding utf8\nset termoption noenhanced\n"
-            "set output '%s.svg'\nset title 'Cost by depth of the tree'\nset logscale y\nset format y '%%g'\nset grid\n"
-            "set key outside below\nset xlabel 'depth'\nset ylabel '%s'\nset xtics 1\n"
-            "plot '%s.dat' using 1:8 with linespoints pointtype 6 title 'predicted', \\\n"
-            "     '' using 1:6 with lines dashtype 2 title 'near field', '' using 1:7 with lines dashtype 3 title 'far field', \\\n"
-            "     '' using 1:12 with points pointtype 7 title 'measured'\n",
+            "set output '%s.svg'\nset title 'Cost by tree (* the chosen one)'\nset logscale y\nset format y '%%g'\nset grid\n"
+            "set key outside below\nset ylabel '%s'\nset xtics rotate\nset offsets 0.5, 0.5, 0, 0\n"
+            "plot '%s.dat' using 0:9:xticlabels(1) with linespoints pointtype 6 title 'predicted', \\\n"
+            "     '' using 0:7 with linespoints pointtype 1 dashtype 2 title 'near field', \\\n"
+            "     '' using 0:8 with linespoints pointtype 2 dashtype 3 title 'far field', \\\n"
+            "     '' using 0:13 with points pointtype 7 title 'measured'\n",
             f->base, f->base, f->base, unit_of(f->tuned), f->base);
 }
 
@@ -78,7 +90,7 @@ yoke_status fmm_explain_plot(yoke_context *context, const char *path, const fmm_
     yoke_status status = app_plot_split(context, path, &place);
     if (status) return status;
     const figure data = {tuned, place.base};
-    const app_plot plot = {.directory = place.directory, .base = place.base, .print_data = print_figure_data, .print_script = print_script};
+    const app_plot plot = {.directory = place.directory, .base = place.base, .print_data = print_data, .print_script = print_script};
     status = app_plot_write(context, &plot, &data, &drawn);
     if (!status && !drawn)
         yoke_log(context, YOKE_LOG_WARNING, "%s: not drawn: gnuplot is not installed, or failed; data and script are there", path);
