@@ -51,7 +51,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "threads",
          .value = "N",
-         .help = "threads on the cores; each number of them has costs of its own; by default one per core",
+         .help = "threads on the cores; the store keeps costs of the latest number; by default one per core",
          .number = &line->threads,
          .minimum = 1,
          .maximum = 1024},

@@ -216,6 +216,7 @@ struct yoke_run {
     run_work *run_works;
     int64_t num_works, most_works, latest_work; /* latest: that was asked for */
     yoke_store *store;
+    int declined;                     /* nonzero: it was told that an entry of the store does not fit */
     yoke_store *known[RUN_MAX_KNOWN]; /* of options.known, in their order, those of this machine; NULL: no further one */
     /* The round that is planned, or was worked last. */
     run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */

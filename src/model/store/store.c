@@ -259,8 +259,8 @@ const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *wor
                  entry->description, description);
     } else if (compare_plain(entry->kernel, kernel) != 0) {
         snprintf(text, STORE_REASON_BYTES,
-                 "what was measured for %s on %s was with another version of the kernel: \"%.80s\", here \"%.80s\"", work, device,
-                 entry->kernel, kernel);
+                 "what was measured for %s on %s was with another version of the kernel, or by other threads: \"%.80s\", here \"%.80s\"",
+                 work, device, entry->kernel, kernel);
     } else {
         *reason = "";
         return entry;

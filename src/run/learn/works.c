@@ -147,12 +147,16 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
 }
 
 /* What the store has of the work on the device, else what earlier runs knew. */
-static const yoke_store_entry *find_entry(const yoke_run *run, const run_work *work, const run_device *d)
+static const yoke_store_entry *find_entry(yoke_run *run, const run_work *work, const run_device *d)
 {
     const yoke_store_entry *entry = NULL;
     const char *why = NULL;
     if (run->store != NULL) entry = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, &why);
-    if (why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
+    if (why != NULL && why[0] != '\0') { /* what changed for one work mostly changed for all */
+        yoke_log(run->context, run->declined ? YOKE_LOG_DEBUG : YOKE_LOG_INFO, "store: %s; it is not used, nor is what else does not fit",
+                 why);
+        run->declined = 1;
+    }
     for (int i = 0; entry == NULL && i < RUN_MAX_KNOWN && run->known[i] != NULL; i++)
         entry = yoke_store_find(run->known[i], work->name, d->info->name, d->info->description, work->kernel, NULL);
     return entry;

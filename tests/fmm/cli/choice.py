@@ -61,7 +61,9 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     assert not twice["plane_waves"] or set(twice["plane_waves"]["levels"]) <= set(range(2, twice["depth"] + 1))
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
-    assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
+    assert pathlib.Path("depths.gp").exists()
+    rows = [line.split('"')[1] for line in pathlib.Path("depths.dat").read_text(encoding="utf-8").splitlines() if line.startswith('"')]
+    assert rows == [" ".join(row) for row in re.findall(r"^(depth|cells|leaf) +(\d+\*?)", given.stdout, re.MULTILINE)] and "depth 1*" in rows, rows
     without_host = subprocess.run([PROGRAM, "fmm", *map(str, words), "--devices", "opencl:0.0"], capture_output=True, text=True, timeout=500, check=False)
     if without_host.returncode != 3:  # else there is no OpenCL
         assert without_host.returncode == 0, without_host.stderr
@@ -85,6 +87,13 @@ def test_powers_of_the_store_serve_where_nothing_else_tells_them():
     assert 30 < watts < 90, watts  # busy, as far as the cores were
     told = run(*words, env=nothing)
     assert "as far as an earlier run was told (declared powers)" in told.stderr and "not known" not in told.stderr
+
+
+def test_costs_by_another_number_of_threads_are_declined_in_one_line():
+    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--explain", "--check", 0, "--store", "store.json")
+    run(*words, "--threads", 1)
+    told = run(*words, "--threads", 2).stderr
+    assert told.count("yoke fmm: store: ") == 1 and "by other threads" in told, told
 
 
 def test_what_is_measured_at_rest_is_no_part_of_choice_and_near_field():
