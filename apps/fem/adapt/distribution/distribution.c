@@ -50,14 +50,15 @@ static int share_meters(const fem_distribution *d) { return !d->options.simulate
 
 static yoke_status fail_without_powers(const fem_distribution *d, const char *name)
 {
-    return yoke_fail(
-        d->context, YOKE_ERROR_INPUT,
-        "%s needs the devices' powers, and they are not known: there is %s, no store with powers, and "
-        "the case declares none; declare them in the case: energy: {base_w: W, devices: [{name: %s, idle_w: W, busy_w: W}, ...]}",
-        d->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective",
-        share_meters(d) ? "no meter that tells this rank's devices from those of the other ranks on this machine"
-                        : "no usable meter (`yoke info` says why)",
-        name);
+    return yoke_fail(d->context, YOKE_ERROR_INPUT,
+                     "%s needs the devices' powers, and they are not known: there is %s, no store with powers, and "
+                     "the case declares none; declare them in the case: energy: {base_w: W, devices: [{name: %s, idle_w: W, busy_w: W}, "
+                     "...]}; --declare "
+                     "idle=W,busy=W serves where the cores alone work",
+                     d->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective",
+                     share_meters(d) ? "no meter that tells this rank's devices from those of the other ranks on this machine"
+                                     : "no usable meter (`yoke info` says why)",
+                     name);
 }
 
 /* Where the run has its devices without the objective, it is the powers that it lacks. */
