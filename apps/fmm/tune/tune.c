@@ -26,6 +26,7 @@ struct fmm_tuner {
     fmm_analysis *between;    /* of that tree; its counts are kept after the tree was taken */
     int takes_cells;          /* nonzero: it was chosen last */
     int measured_now, rested; /* rested: the devices were planned by powers */
+    int warned;               /* nonzero: it was told that other programs disturbed measurements */
     double machine_s;         /* 0 after it was told */
     int64_t learned;          /* runs */
     int finer;                /* of waves */
@@ -152,13 +153,14 @@ static yoke_status open_again(fmm_tuner *t)
     return status || !t->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
 }
 
-static void warn_disturbed(const fmm_tuner *t)
+static void warn_disturbed(fmm_tuner *t)
 {
-    if (t->machine.disturbed > 0)
+    if (t->machine.disturbed > 0 && !t->warned)
         yoke_log(t->context, YOKE_LOG_WARNING,
                  "other programs had a core for up to %.0f %% of the time in which costs of operations were measured: the chosen tree may "
                  "not be the fastest%s",
                  100 * t->machine.disturbed, t->store ? "; a run while the cores are free measures these costs again" : "");
+    t->warned |= t->machine.disturbed > 0;
 }
 
 /* What is missing of some orders.  *measured: nonzero: something was. */
