@@ -100,6 +100,14 @@ static yoke_status finish(fem_adaptation *a, const char *stopped_by, bool print)
     return status;
 }
 
+/* An interrupted run has said why it ends; what can be done with it belongs to that. */
+static yoke_status tell_restart(const fem_adaptation *a)
+{
+    char why[512];
+    (void)snprintf(why, sizeof why, "%s", yoke_last_error(a->context));
+    return yoke_fail(a->context, YOKE_ERROR_INTERRUPTED, "%s; yoke fem --restart %s goes on", why, a->input->keys.output.directory.value);
+}
+
 static yoke_status loop(fem_adaptation *a)
 {
     const fem_case_refine *limits = &a->input->keys.refine;
@@ -178,6 +186,8 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
         yoke_status written = finish(&a, "interrupted", false);
         if (written) status = written;
     }
+    if (status == YOKE_ERROR_INTERRUPTED && !run->keep && a.keep.checkpoints && fem_checkpoints_kept(a.keep.checkpoints))
+        status = tell_restart(&a); /* of a heat case that another one asks for, that case begins anew */
     if (!status && !run->check && run->keep) keep_field(&a);
     fem_step_release(&a.now);
     fem_step_release(&a.before);

@@ -122,6 +122,8 @@ static void remove_too_many(fem_checkpoints *c)
     }
 }
 
+int64_t fem_checkpoints_kept(const fem_checkpoints *c) { return c->kept; }
+
 yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint_part *part)
 {
     char path[PATH_MAX + 64];

@@ -28,6 +28,9 @@ int fem_checkpoints_due_after_step(fem_checkpoints *checkpoints, int64_t numbers
  */
 int fem_checkpoints_due_within(const fem_checkpoints *checkpoints, int iteration, int64_t numbers, int leaving);
 
+/* How many of this run's are there. */
+int64_t fem_checkpoints_kept(const fem_checkpoints *checkpoints);
+
 /* Writes one and removes those that are too many.  Errors: as fem_checkpoint_write; those before stay then. */
 yoke_status fem_checkpoints_write(fem_checkpoints *checkpoints, const fem_checkpoint_part *part);
 

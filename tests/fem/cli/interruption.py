@@ -66,6 +66,17 @@ def check_interrupted_at(step, delay_s, number, **keys):
     assert sorted(os.listdir()) == ["copy.json", "out"]
 
 
+def test_an_interrupted_run_with_a_checkpoint_says_how_to_go_on():
+    process = start(checkpoint__every=1)
+    wait_for_row(process, 1)  # its checkpoint comes after that of step 0
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 130 and error.splitlines()[-1].endswith("; yoke fem --restart out goes on"), error
+    done = subprocess.run([*words(EXAMPLES / "drill-hole.yaml")[:2], "--restart", "out", "--set", "refine.steps=2", "--quiet"], capture_output=True, text=True,
+                          env=environment(), check=False, timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+
+
 def test_interrupt_just_after_the_first_step():
     check_interrupted_at(0, 0, signal.SIGINT)
 
