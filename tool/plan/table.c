@@ -58,15 +58,26 @@ static void print_parts(app_terminal *terminal, const plan_answer *answer)
     }
 }
 
+static void print_power(app_terminal *terminal, const yoke_plan_choice *best)
+{
+    char text[64];
+    const double mean_w = best->time_s > 0 ? best->energy_j / best->time_s : (double)NAN;
+    if (isnan(best->peak_power_w) && isnan(mean_w)) {
+        app_print(terminal, "power: not known\n");
+        return;
+    }
+    app_print(terminal, "power: %s at the peak of the calls", quantity_text(best->peak_power_w, 0, "W", text));
+    if (best->time_s > 0) app_print(terminal, ", %s on average", quantity_text(mean_w, 0, "W", text));
+    app_print(terminal, "\n");
+}
+
 static void print_costs(app_terminal *terminal, const yoke_plan *plan)
 {
     char text[64];
     const yoke_plan_choice *best = &plan->best;
     app_print(terminal, "time: %s\n", quantity_text(best->time_s, best->time_uncertainty_s, "s", text));
     app_print(terminal, "energy: %s\n", quantity_text(best->energy_j, best->energy_uncertainty_j, "J", text));
-    app_print(terminal, "power: %s at the peak of the calls", quantity_text(best->peak_power_w, 0, "W", text));
-    if (best->time_s > 0) app_print(terminal, ", %s on average", quantity_text(best->energy_j / best->time_s, 0, "W", text));
-    app_print(terminal, "\n");
+    print_power(terminal, best);
     if (plan->optimal)
         app_print(terminal, "optimal: yes\n");
     else if (isnan(plan->gap))
