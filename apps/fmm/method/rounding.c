@@ -75,7 +75,7 @@ void fmm_near_rounding(const fmm_method *m, int samples, double *potential, doub
 {
     const int64_t count = m->tree->count < samples ? m->tree->count : samples;
     double potentials = 0, forces = 0;
-#pragma omp parallel for schedule(dynamic) reduction(+ : potentials, forces)
+#pragma omp parallel for ordered schedule(dynamic)
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = (int64_t)(((double)k + 0.5) / (double)count * (double)m->tree->count), leaf = leaf_of(&m->tree->leaves, i);
         const double edge = fmm_tree_edge(m->tree, m->tree->leaves.level[leaf]);
@@ -84,8 +84,11 @@ void fmm_near_rounding(const fmm_method *m, int samples, double *potential, doub
         add_leaf(m, i, leaf, leaf, &sum);
         for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++) add_leaf(m, i, leaf, m->near.cell[n], &sum);
         errors_of(&sum, &of_potential, &of_slope);
-        potentials += pow(of_potential / edge, 2);
-        forces += pow(m->sorted->charge[i] * of_slope / (edge * edge), 2);
+#pragma omp ordered /* the sums do not depend on threads */
+        {
+            potentials += pow(of_potential / edge, 2);
+            forces += pow(m->sorted->charge[i] * of_slope / (edge * edge), 2);
+        }
     }
     *potential = count ? sqrt(potentials / (double)count) : 0;
     *force = count ? sqrt(forces / (double)count) : 0;
