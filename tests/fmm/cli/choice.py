@@ -51,9 +51,12 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     tree = rf"cells +{again['cells']}" if again["cells"] else rf"leaf +{again['leaf_capacity']}" if again["leaf_capacity"] else rf"depth +{again['depth']}"
     assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
     asked = ("--generate", "grid", "--particles", 20000, "--error", "1e-3", "--store", "store.json")
-    run(*asked)  # measures what orders near the one that it needs take
-    call_undisturbed("store.json")
-    twice = record(*asked, method=())  # for a usual order, then for its own
+    for _ in range(3):  # costs of more orders may lead to another tree, which may need others
+        run(*asked)  # measures what orders near the one that it needs take
+        call_undisturbed("store.json")
+        twice = record(*asked, method=())  # for a usual order, then for its own
+        if not twice["model"]["costs_measured"]:
+            break
     assert not twice["model"]["costs_measured"]
     assert twice["seconds"]["tune"] > twice["model"]["costs_s"] > 0, twice["model"]
     chosen = next(cost for cost in twice["model"]["costs"] if all(cost[key] == twice[key] for key in ("depth", "cells", "leaf_capacity")))
