@@ -122,7 +122,7 @@ def test_memory_is_got_once():
     first, *others = got["sequence"]
     assert first["memory"]["new_bytes"] > 14 * 8 * 20000 * 0.9 and first["memory"]["measured_s"] == first["seconds"]["memory"] > 0
     assert first["memory"]["predicted_s"] > 0
-    for other in others:
+    for other in [] if os.environ.get("YOKE_SANITIZED") else others:  # sanitizers give large blocks back to the system
         assert other["memory"]["new_bytes"] == other["memory"]["predicted_s"] == 0, other["memory"]
     direct = record("in.xyz")
     assert direct["memory"] is None and direct["seconds"]["memory"] is None
