@@ -45,7 +45,8 @@ typedef struct perf_pmu {
     uint64_t type;
     perf_unit *units;
     int64_t num_units;
-    int many_dies; /* a package has several */
+    int many_dies;   /* a package has several */
+    int has_package; /* there is energy-pkg */
 } perf_pmu;
 
 typedef struct perf_event {
@@ -267,6 +268,24 @@ static void set_numbers(const perf_pmu *pmu, const perf_event *event, int64_t co
         domain->info.resolution_j = 1;
 }
 
+static const char declare_powers[] = "measure on the host, or declare the machine's powers (--declare idle=W,busy=W)";
+
+/*
+ * Whether a virtual machine has an event that counts nothing.  The kernel leaves out the events whose registers are zero or cannot be read, but not psys, at which
+ * it does not look (`no_check` in rapl.c).  So psys alone, without the package that it contains, says that no register holds anything.
+ */
+static int counts_nothing(const perf_pmu *pmu, const perf_event *event, yoke_meter_info *info)
+{
+    char machine[64];
+    if (strcmp(event->name, "energy-psys") != 0 || pmu->has_package) return 0;
+    sysfs_virtual_machine(pmu->site, machine);
+    if (machine[0] == '\0') return 0;
+    snprintf(info->why_not, sizeof info->why_not,
+             "%s, which passes no energy counters on: the kernel shows this event without looking whether it counts", machine);
+    snprintf(info->remedy, sizeof info->remedy, "%s", declare_powers);
+    return 1;
+}
+
 static yoke_status add_domain(const perf_pmu *pmu, const perf_event *event, const perf_unit *const *units, int64_t count, int64_t all)
 {
     char covers[64], name[64], where[24];
@@ -291,7 +310,7 @@ static yoke_status add_domain(const perf_pmu *pmu, const perf_event *event, cons
         snprintf(info->why_not, sizeof info->why_not,
                  "each of the %lld cores has a counter of its own; to read so many at once would disturb what is measured", (long long)all);
         snprintf(info->remedy, sizeof info->remedy, "use the counter of the package, which contains them");
-    } else {
+    } else if (!counts_nothing(pmu, event, info)) {
         status = open_event(pmu, event, units, count, &domain);
     }
     return status == YOKE_OK ? meter_list_add(pmu->list, &domain) : status;
@@ -411,6 +430,7 @@ static yoke_status add_events(perf_pmu *pmu, const char *directory, int64_t *fou
     sysfs_names names;
     int error = 0;
     yoke_status status = sysfs_list(pmu->site->context, directory, "energy-", &names, &error);
+    for (int64_t i = 0; status == YOKE_OK && i < names.count; i++) pmu->has_package |= strcmp(names.names[i], "energy-pkg") == 0;
     for (int64_t pass = 0; status == YOKE_OK && pass < 3; pass++)
         for (int64_t i = 0; status == YOKE_OK && i < names.count; i++) {
             const char *name = names.names[i];
@@ -472,7 +492,7 @@ static yoke_status find(const meter_site *site, meter_list *list)
     snprintf(why, sizeof why, "the kernel has no perf events for energy (%s/power)", pmu_directory);
     if (machine[0] != '\0') {
         snprintf(why, sizeof why, "%s, which passes no energy counters on", machine);
-        remedy = "measure on the host, or declare the machine's powers (--declare idle=W,busy=W)";
+        remedy = declare_powers;
     }
     return meter_list_add_missing(list, "perf", "perf", "energy counters of the processor as perf events", why, remedy);
 }
