@@ -8,6 +8,7 @@
 #include "clouds.h"
 #include "known_costs.h"
 #include "method/method.h"
+#include "particles/random.h"
 #include "tree/lists.h"
 
 /* Ordered pairs of particles of leaves with n particles, by comparing all cells; and the same of large ones. */
@@ -285,6 +286,49 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     fmm_particles_destroy(p);
 }
 
+/* Draws the particles that even.c looks at, of each of 4096 parts one, and puts the others into a corner. */
+static fmm_particles *create_seemingly_even(int64_t count)
+{
+    enum { LOOKED_AT = 1 << 12 };
+    fmm_particles *p = cloud_create(context, UNIFORM, count);
+    uint64_t seed = 1;
+    for (int64_t k = 0; k < LOOKED_AT; k++) {
+        const int64_t first = count * k / LOOKED_AT, last = count * (k + 1) / LOOKED_AT;
+        const int64_t looked_at = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
+        for (int64_t i = first; i < last; i++)
+            if (i != looked_at) p->x[i] *= 0.125, p->y[i] *= 0.125, p->z[i] *= 0.125;
+    }
+    return p;
+}
+
+/* The first order takes a depth, for which no adaptive tree is counted; the second one finds that particles do not lie as evenly as they look. */
+static void adaptive_trees_are_counted_after_a_tree_was_taken(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    fmm_machine machine;
+    fmm_tuner *tuner = NULL;
+    fmm_tuned tuned;
+    fmm_particles *p = create_seemingly_even(20000);
+    (void)snprintf(path, sizeof path, "tune-taken-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
+    assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+    fmm_tuner_set_particles(tuner, p);
+    assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+    assert_true(!tuned.choice.takes_cells && tuned.choice.num_capacities == 0);
+    fmm_tree_destroy(fmm_tuner_take_tree(tuner, 0));
+    assert_int_equal(fmm_tuner_choose(tuner, 20, &tuned), YOKE_OK);
+    assert_true(tuned.choice.num_capacities > 0);
+    fmm_tuner_destroy(tuner);
+    (void)remove(path);
+    fmm_particles_destroy(p);
+}
+
 /* Depths 3 to 5, leaves of 64 and 96, and 12 cells along each side: of least time is the adaptive tree of 96. */
 static fmm_choice known_choice(void)
 {
@@ -370,6 +414,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
+    cmocka_unit_test(adaptive_trees_are_counted_after_a_tree_was_taken),
     cmocka_unit_test(a_tree_that_was_chosen_before_is_kept_if_it_is_hardly_slower),
     cmocka_unit_test(a_tree_that_was_not_compared_again_is_not_kept),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),

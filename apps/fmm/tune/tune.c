@@ -230,10 +230,11 @@ static yoke_status get_machine(fmm_tuner *t, fmm_orders orders)
     return get_costs(t, orders);
 }
 
-/* Counts serve several orders, also after the tree was taken; a deeper tree is made anew then. */
-static yoke_status analyse(fmm_tuner *t, int depth)
+/* Counts serve several orders, also after the tree was taken; one for what was not counted, deeper or for capacities, is made anew then. */
+static yoke_status analyse(fmm_tuner *t, int depth, int capacities)
 {
-    if (t->analysis && (t->analysis->tree || depth <= t->analysis->depth)) return fmm_analysis_deepen(t->analysis, depth);
+    const fmm_analysis *a = t->analysis;
+    if (a && (a->tree || (depth <= a->depth && (!capacities || a->num_capacities > 0)))) return fmm_analysis_deepen(t->analysis, depth);
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
     yoke_status status = fmm_analysis_create(t->particles, depth, &t->analysis);
@@ -401,16 +402,16 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 /* Counts all depths that may be best, and adaptive trees; particles that fill their box evenly have none that is another one. */
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
 {
-    const int fixed = t->options->depth >= 0;
-    yoke_status status = analyse(t, choice->last);
+    const int fixed = t->options->depth >= 0, capacities = !fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even);
+    yoke_status status = analyse(t, choice->last, capacities);
     if (status) return status;
     const int deepest = t->analysis->deepest;
     if (!fixed && choice->last > deepest) choice->last = deepest;
     predict(t, order, choice);
-    if (!fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even)) status = predict_capacities(t, order, choice);
+    if (capacities) status = predict_capacities(t, order, choice);
     while (!status && !fixed && deeper_may_be_better(t, choice)) {
         choice->last += choice->last < deepest - 1 ? 2 : 1;
-        status = analyse(t, choice->last);
+        status = analyse(t, choice->last, capacities);
         if (!status) predict(t, order, choice);
     }
     if (!status) fmm_choice_leave_equal_out(t->analysis, choice);
