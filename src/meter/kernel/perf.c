@@ -268,8 +268,6 @@ static void set_numbers(const perf_pmu *pmu, const perf_event *event, int64_t co
         domain->info.resolution_j = 1;
 }
 
-static const char declare_powers[] = "measure on the host, or declare the machine's powers (--declare idle=W,busy=W)";
-
 /*
  * Whether a virtual machine has an event that counts nothing.  The kernel leaves out the events whose registers are zero or cannot be read, but not psys, at which
  * it does not look (`no_check` in rapl.c).  So psys alone, without the package that it contains, says that no register holds anything.
@@ -282,7 +280,7 @@ static int counts_nothing(const perf_pmu *pmu, const perf_event *event, yoke_met
     if (machine[0] == '\0') return 0;
     snprintf(info->why_not, sizeof info->why_not,
              "%s, which passes no energy counters on: the kernel shows this event without looking whether it counts", machine);
-    snprintf(info->remedy, sizeof info->remedy, "%s", declare_powers);
+    snprintf(info->remedy, sizeof info->remedy, "%s", SYSFS_ON_THE_HOST);
     return 1;
 }
 
@@ -492,7 +490,7 @@ static yoke_status find(const meter_site *site, meter_list *list)
     snprintf(why, sizeof why, "the kernel has no perf events for energy (%s/power)", pmu_directory);
     if (machine[0] != '\0') {
         snprintf(why, sizeof why, "%s, which passes no energy counters on", machine);
-        remedy = declare_powers;
+        remedy = SYSFS_ON_THE_HOST;
     }
     return meter_list_add_missing(list, "perf", "perf", "energy counters of the processor as perf events", why, remedy);
 }

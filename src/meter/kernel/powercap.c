@@ -356,7 +356,6 @@ static void link_zones(powercap_search *search)
 /* Why there is no zone at all. */
 static yoke_status add_nothing(const powercap_search *search, int error)
 {
-    static const char on_the_host[] = "measure on the host, or declare the machine's powers (--declare idle=W,busy=W)";
     char machine[64], why[256], remedy[512] = "";
     sysfs_virtual_machine(search->site, machine);
     if (search->dangling > 0 || (error == 0 && sysfs_in_container(search->site))) {
@@ -365,10 +364,10 @@ static yoke_status add_nothing(const powercap_search *search, int error)
         snprintf(remedy, sizeof remedy,
                  "start the container with it: docker run --security-opt systempaths=unconfined, podman run --security-opt "
                  "unmask=/sys/devices/virtual/powercap (and let the user read energy_uj on the host); or %s",
-                 on_the_host);
+                 SYSFS_ON_THE_HOST);
     } else if (machine[0] != '\0') {
         snprintf(why, sizeof why, "%s, which passes no energy counters on", machine);
-        snprintf(remedy, sizeof remedy, "%s", on_the_host);
+        snprintf(remedy, sizeof remedy, "%s", SYSFS_ON_THE_HOST);
     } else if (error == EACCES || error == EPERM) {
         snprintf(why, sizeof why, "%s may not be read: %.60s", class_directory, strerror(error));
         snprintf(remedy, sizeof remedy, "a sandbox or security policy keeps it from this process; run outside of it, or as root");

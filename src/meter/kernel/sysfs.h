@@ -21,6 +21,9 @@ yoke_status sysfs_list(yoke_context *context, const char *directory, const char 
 
 /* Whether the line `key` of the first processor in /proc/cpuinfo has this word. */
 int sysfs_processor_has(const meter_site *site, const char *key, const char *word);
+/* What to do in a virtual machine. */
+#define SYSFS_ON_THE_HOST "measure on the host, or declare the machine's powers (--declare idle=W,busy=W)"
+
 /* "a virtual machine" with what is known of it, where the processor says so, else "". */
 void sysfs_virtual_machine(const meter_site *site, char text[64]);
 /* Whether this is a container, by the marks that container engines leave. */
