@@ -237,6 +237,17 @@ static double predicted_of(const fmm_machine *machine, const fmm_particles *p, i
     return of.predicted.total;
 }
 
+/* A store of the usual costs, for a tuner. */
+static void save_costs(char path[64], fmm_machine *machine)
+{
+    known costs = usual;
+    (void)snprintf(path, 64, "tune-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    measure(run, &costs, machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+}
+
 /* Evenly filled boxes want leaves between those of two depths at most orders. */
 static void cells_between_two_depths_are_taken_where_they_are_faster(void **state)
 {
@@ -244,16 +255,11 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     enum { MOST = 16 };
     char path[64];
     int taken = 0;
-    known costs = usual;
     fmm_machine machine;
     fmm_tuner *tuner = NULL;
     fmm_tuned tuned;
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
-    (void)snprintf(path, sizeof path, "tune-cells-%ld.json", (long)getpid());
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
+    save_costs(path, &machine);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
     for (int order = 4; order <= 24; order += 10) {
         double best = INFINITY, estimate;
@@ -306,16 +312,11 @@ static void adaptive_trees_are_counted_after_a_tree_was_taken(void **state)
 {
     (void)state;
     char path[64];
-    known costs = usual;
     fmm_machine machine;
     fmm_tuner *tuner = NULL;
     fmm_tuned tuned;
     fmm_particles *p = create_seemingly_even(20000);
-    (void)snprintf(path, sizeof path, "tune-taken-%ld.json", (long)getpid());
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
+    save_costs(path, &machine);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
     assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
     fmm_tuner_set_particles(tuner, p);

@@ -269,8 +269,9 @@ static void set_numbers(const perf_pmu *pmu, const perf_event *event, int64_t co
 }
 
 /*
- * Whether a virtual machine has an event that counts nothing.  The kernel leaves out the events whose registers are zero or cannot be read, but not psys, at which
- * it does not look (`no_check` in rapl.c).  So psys alone, without the package that it contains, says that no register holds anything.
+ * Whether a virtual machine has an event that counts nothing.  The kernel leaves out the events whose registers are zero or cannot be read, but not psys of Xeons of
+ * the fourth and fifth generation, at which it does not look (intel_rapl_spr_msrs in rapl.c, no_check in probe.c).  So psys alone, without the package that it
+ * contains, says that no register holds anything.
  */
 static int counts_nothing(const perf_pmu *pmu, const perf_event *event, yoke_meter_info *info)
 {
