@@ -355,7 +355,7 @@ void yoke_run_destroy(yoke_run *run)
     if (run == NULL) return;
     yoke_context *context = run->context;
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
-    if (run->store != NULL && !run->unsaved && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
+    if (run->store != NULL && !run->unsaved && (run->rounds > run->rounds_saved || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
         yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
     run_profile_destroy(run);
     run_kernels_destroy(run);

@@ -233,7 +233,8 @@ struct yoke_run {
     double limit_s;  /* of a round, by the slowdown, where several are weighed; 0: none */
     int has_regret;  /* nonzero: regret is of the latest round */
     double regret;
-    int calibrated;                          /* nonzero: something was learned before any round */
+    int calibrated;                          /* nonzero: something was learned beside rounds since it was written last */
+    int64_t rounds_saved;                    /* rounds that had ended when it was written last */
     int unsaved;                             /* nonzero: writing it failed last, and the caller was told */
     struct run_calibrated *results;          /* [num_devices] of the latest calibration; NULL: there was none */
     void (*core_time)(yoke_core_time *time); /* yoke_core_time_get, but in tests */

@@ -8,7 +8,6 @@
 #include "near/kernels/pairs.h"
 #include "particles/coincident.h"
 #include "particles/generate.h"
-#include "particles/scale.h"
 
 /* Potential, gradient, and the sums of their terms' sizes, to which rounding errors are in proportion: plain loops in long double. */
 typedef struct exact {
@@ -312,14 +311,12 @@ static void pairs_that_are_too_near_to_be_summed_are_found_as_coincident(void **
     (void)state;
     int found_some = 0, summed_some = 0;
     for (int e = -480; e < -440; e++) {
-        fmm_particles *particles = NULL, *scaled = NULL;
-        fmm_scale scale;
+        fmm_particles *particles = NULL;
         fmm_coincidence found;
         assert_int_equal(fmm_particles_create(context, 3, &particles), YOKE_OK);
         for (int i = 0; i < 3; i++) particles->charge[i] = 1;
         particles->x[0] = 1, particles->x[1] = ldexp(1, e), particles->x[2] = nextafter(particles->x[1], 1);
-        assert_int_equal(fmm_scale_create(particles, &scale, &scaled), YOKE_OK);
-        assert_int_equal(fmm_coincident(scaled, &found), YOKE_OK);
+        assert_int_equal(fmm_coincident(particles, &found), YOKE_OK);
         if (!found.count) {
             fmm_field *field = field_of(particles, 0);
             assert_int_equal(fmm_direct(particles, NULL, field), YOKE_OK);
@@ -328,7 +325,6 @@ static void pairs_that_are_too_near_to_be_summed_are_found_as_coincident(void **
         }
         found_some += found.count == 1;
         summed_some += found.count == 0;
-        fmm_particles_destroy(scaled);
         fmm_particles_destroy(particles);
     }
     assert_true(found_some > 0 && summed_some > 0);

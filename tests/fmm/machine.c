@@ -166,6 +166,7 @@ static void disturbed_costs_are_measured_again(void **state)
     measure(run, &costs, &machine);
     yoke_run_destroy(run);
     run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK); /* it knows other factors then */
     machine.factor[FMM_PART_NEAR] = (fmm_factor){.value = 0.8, .runs = 3, .alike = -2, .next = 0.7};
     assert_int_equal(fmm_machine_put_factors(run, 1, &machine), YOKE_OK);
     yoke_run_destroy(run);

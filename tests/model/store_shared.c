@@ -192,6 +192,50 @@ static void a_file_that_is_no_store_any_more_is_left_as_it_is(void **state)
     expect_units(f, "a", 1);
 }
 
+/* A store on the file, once that is so old that no later one looks like it. */
+static yoke_store *open_settled(fixture *f)
+{
+    enum { TRIES = 100 };
+    for (int k = 0; k < TRIES; k++) {
+        const struct timespec moment = {0, 100000000};
+        yoke_store *store = open_store(f);
+        if (store_is_unchanged(store)) return store;
+        yoke_store_close(store);
+        nanosleep(&moment, NULL);
+    }
+    fail_msg("the file never settles");
+    return NULL;
+}
+
+/* Which saves a reading at each write of a program that is alone; what others wrote is taken all the same. */
+static void a_file_is_known_to_be_unchanged_until_another_store_writes(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = open_store(f);
+    assert_false(store_is_unchanged(store)); /* there is none yet */
+    assert_int_equal(put(store, "a", 1), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    yoke_store_close(store);
+    store = open_settled(f);
+    assert_int_equal(put(store, "b", 2), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    assert_false(store_is_unchanged(store));
+    yoke_store_close(store);
+    store = open_settled(f);
+    yoke_store *other = open_store(f);
+    assert_int_equal(put(other, "a", 3), YOKE_OK);
+    assert_int_equal(put(other, "c", 4), YOKE_OK);
+    assert_int_equal(yoke_store_write(other), YOKE_OK);
+    yoke_store_close(other);
+    assert_false(store_is_unchanged(store));
+    assert_int_equal(put(store, "d", 5), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    assert_true(units_of(store, "a") == 3 && units_of(store, "b") == 2 && units_of(store, "c") == 4);
+    yoke_store_close(store);
+    expect_units(f, "d", 5);
+    expect_units(f, "c", 4);
+}
+
 static void no_failing_allocation_is_missed(void **state)
 {
     fixture *f = *state;
@@ -228,6 +272,7 @@ static const struct CMUnitTest tests[] = {TEST(entries_of_two_open_stores_are_bo
                                           TEST(a_write_waits_for_that_of_another_process),
                                           TEST(a_lock_that_a_killed_program_left_does_no_harm),
                                           TEST(a_file_that_is_no_store_any_more_is_left_as_it_is),
+                                          TEST(a_file_is_known_to_be_unchanged_until_another_store_writes),
                                           TEST(no_failing_allocation_is_missed)};
 
 UNIT_MAIN(tests, NULL, NULL)

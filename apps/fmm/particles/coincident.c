@@ -11,6 +11,8 @@
  * at least twice as many places as particles.  All threads fill it to see whether there are any; only if so, one fills it anew in the particles' order.
  */
 typedef struct table {
+    const fmm_particles *particles;
+    fmm_power unit; /* of coordinates, by which sums see them */
     int64_t mask;
     _Atomic int32_t *first; /* [mask + 1] 1 + number of the particle whose place it is; 0: free */
 } table;
@@ -30,32 +32,42 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 32;
 }
 
-static uint64_t hash(const fmm_particles *p, int64_t i) { return mix(mix(mix(bits(p->x[i])) + bits(p->y[i])) + bits(p->z[i])); }
-
-static int same_place(const fmm_particles *p, int64_t i, int64_t j)
+static uint64_t hash(const table *t, int64_t i)
 {
-    return p->x[i] == p->x[j] && p->y[i] == p->y[j] && p->z[i] == p->z[j];
+    const fmm_particles *p = t->particles;
+    const double x = fmm_scale_coordinate(p->x[i], t->unit), y = fmm_scale_coordinate(p->y[i], t->unit);
+    return mix(mix(mix(bits(x)) + bits(y)) + bits(fmm_scale_coordinate(p->z[i], t->unit)));
+}
+
+static int same_place(const table *t, int64_t i, int64_t j)
+{
+    const fmm_particles *p = t->particles;
+    const double *const at[3] = {p->x, p->y, p->z};
+    for (int c = 0; c < 3; c++)
+        if (fmm_scale_coordinate(at[c][i], t->unit) != fmm_scale_coordinate(at[c][j], t->unit)) return 0;
+    return 1;
 }
 
 /* The first particle that came to i's place, which is i where it did. */
-static int64_t first_at(const table *t, const fmm_particles *p, int64_t i)
+static int64_t first_at(const table *t, int64_t i)
 {
-    for (int64_t at = (int64_t)(hash(p, i) & (uint64_t)t->mask);; at = (at + 1) & t->mask) {
+    for (int64_t at = (int64_t)(hash(t, i) & (uint64_t)t->mask);; at = (at + 1) & t->mask) {
         int32_t there = atomic_load_explicit(&t->first[at], memory_order_relaxed);
         if (!there &&
             atomic_compare_exchange_strong_explicit(&t->first[at], &there, (int32_t)i + 1, memory_order_relaxed, memory_order_relaxed))
             return i;
-        if (same_place(p, there - 1, i)) return there - 1;
+        if (same_place(t, there - 1, i)) return there - 1;
     }
 }
 
 /* all: those without a charge too. */
-static bool any(const table *t, const fmm_particles *p, bool all)
+static bool any(const table *t, bool all)
 {
+    const fmm_particles *p = t->particles;
     bool found = false;
 #pragma omp parallel for schedule(static) reduction(|| : found)
     for (int64_t i = 0; i < p->count; i++)
-        if ((all || p->charge[i] != 0) && first_at(t, p, i) != i) found = true;
+        if ((all || p->charge[i] != 0) && first_at(t, i) != i) found = true;
     return found;
 }
 
@@ -66,8 +78,9 @@ static void clear(table *t)
 
 static yoke_status create(const fmm_particles *p, table *t)
 {
-    *t = (table){.mask = 1};
-    while (t->mask < 2 * p->count) t->mask = 2 * t->mask + 1;
+    const fmm_extent extent = fmm_extent_of(p);
+    *t = (table){.particles = p, .unit = fmm_power_of(-fmm_scale_length(p, &extent)), .mask = 1};
+    while (t->mask + 1 < 2 * p->count) t->mask = 2 * t->mask + 1;
     return yoke_allocate(p->context, t->mask + 1, sizeof *t->first, &t->first);
 }
 
@@ -77,10 +90,10 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
     yoke_status status = create(particles, &t);
     if (status) return status;
     fmm_coincidence result = {0};
-    bool some = any(&t, particles, false);
+    bool some = any(&t, false);
     if (some) clear(&t);
     for (int64_t i = 0; i < particles->count && some; i++) {
-        int64_t first = particles->charge[i] != 0 ? first_at(&t, particles, i) : i;
+        int64_t first = particles->charge[i] != 0 ? first_at(&t, i) : i;
         if (first == i) continue;
         if (!result.count) result.first = first, result.second = i;
         result.count++;
@@ -91,17 +104,18 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
 }
 
 /* In the order of the particles, on one thread: where there are any, few are. */
-static yoke_status add_others(table *t, const fmm_particles *p, int64_t count, const int64_t *which, double *potential)
+static yoke_status add_others(table *t, int64_t count, const int64_t *which, double *potential)
 {
+    const fmm_particles *p = t->particles;
     const double nearest = 15 / (8 * p->softening);
     double *charge = NULL; /* [count] of all particles at the place, at the first of them */
     yoke_status status = yoke_allocate(p->context, p->count, sizeof *charge, &charge);
     if (status) return status;
     clear(t);
-    for (int64_t i = 0; i < p->count; i++) charge[first_at(t, p, i)] += p->charge[i];
+    for (int64_t i = 0; i < p->count; i++) charge[first_at(t, i)] += p->charge[i];
     for (int64_t k = 0; k < count; k++) {
         int64_t i = which ? which[k] : k;
-        potential[k] += nearest * (charge[first_at(t, p, i)] - p->charge[i]);
+        potential[k] += nearest * (charge[first_at(t, i)] - p->charge[i]);
     }
     yoke_release(p->context, charge);
     return YOKE_OK;
@@ -113,7 +127,7 @@ yoke_status fmm_coincident_add(const fmm_particles *particles, int64_t count, co
     if (!(particles->softening > 0)) return YOKE_OK;
     yoke_status status = create(particles, &t);
     if (status) return status;
-    if (any(&t, particles, true)) status = add_others(&t, particles, count, which, potential);
+    if (any(&t, true)) status = add_others(&t, count, which, potential);
     yoke_release(particles->context, t.first);
     return status;
 }
@@ -121,14 +135,11 @@ yoke_status fmm_coincident_add(const fmm_particles *particles, int64_t count, co
 yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy)
 {
     fmm_coincidence found = {0};
-    fmm_particles *scaled = NULL;
-    fmm_scale scale;
-    yoke_status status = fmm_scale_create(particles, &scale, &scaled); /* what the sums see */
-    if (!status) status = fmm_coincident(scaled, &found);
-    fmm_particles_destroy(scaled);
+    yoke_status status = fmm_coincident(particles, &found);
     if (status || !found.count) return status;
-    int64_t i = found.first;
-    const char *nearly = same_place(particles, i, found.second) ? "" : ", but for less than 7e-139 of the largest coordinate:";
+    const int64_t i = found.first, j = found.second;
+    const bool differ = particles->x[i] != particles->x[j] || particles->y[i] != particles->y[j] || particles->z[i] != particles->z[j];
+    const char *nearly = differ ? ", but for less than 7e-139 of the largest coordinate:" : "";
     return yoke_fail(particles->context, YOKE_ERROR_INPUT,
                      "particles %lld and %lld have charges and lie at the same place%s (%.17g, %.17g, %.17g)%s; %s", (long long)i + 1,
                      (long long)found.second + 1, nearly, particles->x[i], particles->y[i], particles->z[i],

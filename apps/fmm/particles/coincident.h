@@ -11,7 +11,7 @@ typedef struct fmm_coincidence {
     int64_t first, second, count;
 } fmm_coincidence;
 
-/* Finds two particles with charges at the same place, the second of which comes first; count 0: none.  Errors: MEMORY. */
+/* Finds two particles with charges at the same place, as sums see them (scale.h), the second of which comes first; count 0: none.  Errors: MEMORY. */
 yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found);
 
 /*
@@ -21,8 +21,8 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
 yoke_status fmm_coincident_add(const fmm_particles *particles, int64_t count, const int64_t *which, double *potential);
 
 /*
- * Refuses particles with charges at the same place, as sums see them (scale.h).  remedy: what to do about it, the end of the message.
- * Errors: INPUT (which, and where), those of fmm_scale_create.
+ * Refuses particles with charges at the same place, as sums see them.  remedy: what to do about it, the end of the message.
+ * Errors: INPUT (which, and where), MEMORY.
  */
 yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy);
 

@@ -267,13 +267,17 @@ static int fastest(const fmm_choice *choice)
  */
 static void list_capacities(fmm_tuner *t, int order)
 {
-    static const int64_t capacities[] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    enum { SMALL = 2, ALL = 11 };
+    static const int64_t capacities[ALL] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
     static const double clearly = 0.95, full = 1. / 3; /* of leaves, in the mean */
-    const int all = sizeof capacities / sizeof capacities[0];
-    double others_s = INFINITY;
-    for (int k = 1; k < all; k++) others_s = fmin(others_s, fmm_predict_filled(&t->machine, order, full * (double)capacities[k]));
-    const int first = fmm_predict_filled(&t->machine, order, full * (double)capacities[0]) > clearly * others_s;
-    t->num_capacities = all - first;
+    double estimate_s[ALL], others_s = INFINITY;
+    int first = 0;
+    for (int k = ALL - 1; k >= 0; k--) {
+        estimate_s[k] = fmm_predict_filled(&t->machine, order, full * (double)capacities[k]);
+        if (k >= SMALL) others_s = fmin(others_s, estimate_s[k]);
+    }
+    while (first < SMALL && estimate_s[first] > clearly * others_s) first++;
+    t->num_capacities = ALL - first;
     memcpy(t->capacity, capacities + first, (size_t)t->num_capacities * sizeof *capacities);
 }
 
@@ -436,14 +440,16 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
-/* In a run of its own, which reads the store anew. */
+/* In the run that costs were read by; one that has meters would measure powers of what is no work, and another one is opened. */
 static yoke_status save_factors(fmm_tuner *t)
 {
-    yoke_run *run = NULL;
-    yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_put_factors(run, t->options->gradient, &t->machine);
+    const int gradient = t->options->gradient, has_run = objective_here(t) == YOKE_OBJECTIVE_TIME;
+    yoke_run *run = t->run;
+    yoke_status status = has_run ? YOKE_OK : open_run(t, YOKE_OBJECTIVE_TIME, &run);
+    if (!status && !has_run) status = fmm_machine_tell_works(run, gradient, FMM_MEASURE_SECONDS);
+    if (!status) status = fmm_machine_put_factors(run, gradient, &t->machine);
     if (!status) status = save(t, run);
-    yoke_run_destroy(run);
+    if (!has_run) yoke_run_destroy(run);
     return status;
 }
 

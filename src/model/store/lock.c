@@ -147,18 +147,24 @@ static yoke_status take_newer(yoke_store *store, yoke_store *newer)
     return status;
 }
 
-yoke_status yoke_store_lock(yoke_store *store)
+static yoke_status read_again(yoke_store *store)
 {
     yoke_store *newer = NULL;
     const char *declined = NULL;
+    yoke_status status = store_open(store->context, store->path, store->machine, 0, &newer, &declined);
+    if (status == YOKE_OK) status = take_newer(store, newer);
+    if (status == YOKE_OK) store->keep_old = declined != NULL;
+    yoke_store_close(newer);
+    return status;
+}
+
+yoke_status yoke_store_lock(yoke_store *store)
+{
     if (store == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_store_lock: store is NULL");
     if (store->lock_path != NULL) return YOKE_OK;
     yoke_status status = take_lock(store);
     if (status != YOKE_OK) return status;
-    status = store_open(store->context, store->path, store->machine, 0, &newer, &declined);
-    if (status == YOKE_OK) status = take_newer(store, newer);
-    if (status == YOKE_OK) store->keep_old = declined != NULL;
-    yoke_store_close(newer);
+    if (!store_is_unchanged(store)) status = read_again(store);
     if (status != YOKE_OK) yoke_store_unlock(store);
     return status;
 }

@@ -1,5 +1,6 @@
 /* A store's text, read. */
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -7,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/json_keys.h"
 #include "model/store/store.h"
@@ -210,6 +213,39 @@ yoke_status store_read_text(yoke_store *store, const char *text)
     return status;
 }
 
+/* Clocks of file systems have steps of some milliseconds, and those of servers may be wrong by more. */
+static int is_settled(const struct stat *found)
+{
+    enum { SETTLES_S = 2 };
+    struct timespec now;
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 && found->st_ctim.tv_sec + SETTLES_S <= now.tv_sec;
+}
+
+/* Of an open file: a server is asked for it anew then. */
+static store_stamp stamp_of(const char *path)
+{
+    struct stat found;
+    store_stamp stamp = {.settled = 0};
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor < 0) return stamp;
+    if (fstat(descriptor, &found) == 0)
+        stamp = (store_stamp){.settled = is_settled(&found),
+                              .device = (uint64_t)found.st_dev,
+                              .number = (uint64_t)found.st_ino,
+                              .bytes = (int64_t)found.st_size,
+                              .changed_s = (int64_t)found.st_ctim.tv_sec,
+                              .changed_ns = (int64_t)found.st_ctim.tv_nsec};
+    close(descriptor);
+    return stamp;
+}
+
+int store_is_unchanged(const yoke_store *store)
+{
+    const store_stamp *was = &store->stamp, is = was->settled ? stamp_of(store->path) : *was;
+    return was->settled && is.settled && is.device == was->device && is.number == was->number && is.bytes == was->bytes &&
+           is.changed_s == was->changed_s && is.changed_ns == was->changed_ns;
+}
+
 yoke_status store_read(yoke_store *store)
 {
     struct stat found;
@@ -220,6 +256,7 @@ yoke_status store_read(yoke_store *store)
         return yoke_json_fail(&reader, "the store cannot be read: %s", strerror(errno));
     }
     if (!S_ISREG(found.st_mode)) return yoke_json_fail(&reader, "a store is a regular file; name another one");
+    store->stamp = stamp_of(store->path); /* before it is read: a later file is not taken for this one */
     yoke_status status = yoke_json_load(store->context, store->path, &root);
     if (status == YOKE_OK) status = read_store(&reader, root, store);
     json_decref(root);

@@ -92,6 +92,13 @@ typedef struct store_item {
     int is_put;   /* nonzero: since the last write */
 } store_item;
 
+/* What tells a file from one that was written later; `settled` 0: there was none, or it was so new that another one may look the same. */
+typedef struct store_stamp {
+    int settled;
+    uint64_t device, number;
+    int64_t bytes, changed_s, changed_ns;
+} store_stamp;
+
 struct yoke_store {
     yoke_context *context;
     char *path;        /* as it was given */
@@ -100,6 +107,7 @@ struct yoke_store {
     int keep_old;      /* nonzero: the file at the path was declined, and is kept as PATH.bak when it is replaced */
     store_item *items; /* ascending by work, then device */
     int64_t count, capacity;
+    store_stamp stamp;              /* of the file as it was read */
     char *lock_path;                /* a file that there is while somebody writes; NULL: not here */
     int lock;                       /* its descriptor */
     store_reason *declined, *found; /* why the file, why the last entry looked for */
@@ -117,6 +125,9 @@ yoke_status store_open_text(yoke_context *context, const char *text, const char 
 yoke_status store_read_text(yoke_store *store, const char *text);
 /* Reads the file into an empty store.  It is not there, or declined: no entries, and the reason ("" if it is not there). */
 yoke_status store_read(yoke_store *store);
+
+/* Nonzero: the file is the one that was read, so that it need not be read again. */
+int store_is_unchanged(const yoke_store *store);
 
 /* The file with links followed, so that a link stays one; 0 where its path is too long for names with endings of STORE_SUFFIX_BYTES.  target: [PATH_MAX] */
 int store_follow(const yoke_store *store, char *target);

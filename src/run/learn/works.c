@@ -331,6 +331,8 @@ yoke_status yoke_run_save(yoke_run *run, const char **path)
     yoke_store_unlock(run->store);
     run->unsaved = status != YOKE_OK;
     if (status != YOKE_OK) return status;
+    run->rounds_saved = run->rounds;
+    run->calibrated = 0;
     for (int64_t w = 0; w < run->num_works; w++) memset(run->run_works[w].learned, 0, (size_t)run->num_devices * sizeof(int));
     if (path != NULL) *path = yoke_store_path(run->store);
     return YOKE_OK;

@@ -29,7 +29,7 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     uniform = [cost for cost in costs if cost["leaf_capacity"] is None and cost["cells"] is None]
     adaptive = [cost for cost in costs if cost["leaf_capacity"] is not None]
     assert [cost["depth"] for cost in uniform] == list(range(len(uniform))) and got["model"]["costs_measured"]
-    assert len(adaptive) > 5 and None not in [cost["leaf_capacity"] for cost in adaptive]
+    assert len(adaptive) > 3 and None not in [cost["leaf_capacity"] for cost in adaptive]
     chosen = next(cost for cost in costs if all(cost[key] == got[key] for key in ("depth", "cells", "leaf_capacity")))
     least = min(cost["predicted"] for cost in costs)  # of several trees, where disturbed measurements make them equal
     assert chosen["predicted"] <= least * (1 + 1e-9), (chosen, least)

@@ -114,7 +114,10 @@ yoke_status fmm_machine_measure_missing(yoke_context *context, yoke_run *run, in
 yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                       fmm_machine *machine);
 
-/* Of seconds.  Keeps machine->factor in the run's store, once the run is saved.  A run without meters.  Errors: those of yoke_run_calibrate. */
+/* Tells the run what the times of a work depend on beside the machine, once; the functions above do so themselves. */
+yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure);
+
+/* Of seconds.  Keeps machine->factor in the run's store, once the run is saved.  A run without meters, that was told the works.  Errors: those of yoke_run_calibrate. */
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine);
 
 /* Measures the powers of the run's devices at work, briefly.  Errors: as above. */

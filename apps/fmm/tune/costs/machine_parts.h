@@ -6,9 +6,6 @@
 
 #include "tune/costs/machine.h"
 
-/* Tells the run what the times of a work depend on beside the machine; once. */
-yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure);
-
 /* Nonzero: an operation is measured at this order. */
 int fmm_is_measured(fmm_operation operation, int size);
 

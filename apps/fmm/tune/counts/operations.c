@@ -2,7 +2,7 @@
 
 #include "tree/walk.h"
 
-enum { CHUNK = 64 };
+enum { CHUNK = 16 }; /* parents */
 
 /* By level, and by the number K of the first capacities that they are for: what is added at K is for the capacities 0 ... K - 1. */
 typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
@@ -24,9 +24,9 @@ typedef struct counter {
 /* Adds for the capacities first ... last - 1. */
 static void add(int64_t *at, int first, int last, int64_t value)
 {
-    if (first >= last) return;
-    at[last] += value;
-    at[first] -= value;
+    const int64_t some = first < last ? value : 0; /* a branch would not be foreseen */
+    at[last] += some;
+    at[first] -= some;
 }
 
 static int splits(const counter *c, int level, int32_t cell) { return c->split[level][cell]; }
@@ -50,18 +50,26 @@ static int largest(int a, int b) { return a > b ? a : b; }
 /* A leaf and what is below a cell that touches it, for the capacities first ... last - 1. */
 typedef struct one_side {
     const counter *counter;
-    uint32_t leaf[3]; /* its coordinates */
     int level;
     int64_t particles;
 } one_side;
 
-static void descend(const one_side *side, int level, int32_t cell, const uint32_t at[3], int first, int last)
+/* A cell of `levels` levels below the leaf. */
+static int touches_leaf(const int64_t at[3], int levels)
+{
+    int outside = 0;
+    for (int c = 0; c < 3; c++) outside |= (at[c] < -1) | (at[c] > (int64_t)1 << levels);
+    return !outside;
+}
+
+/* at: in cells of this level, from the leaf's first one. */
+static void descend(const one_side *side, int level, int32_t cell, const int64_t at[3], int first, int last)
 {
     const counter *c = side->counter;
     tally *sum = c->sum;
     const fmm_level *cells = &c->tree->level[level];
     int64_t particles = fmm_particles_in(c->tree, level, cell);
-    if (!fmm_touches(at, side->leaf, level - side->level)) {
+    if (!touches_leaf(at, level - side->level)) {
         if (particles <= c->direct) {
             add_near(sum, first, last, side->particles, particles);
             add(sum->uneven, first, last, side->particles * particles);
@@ -78,7 +86,7 @@ static void descend(const one_side *side, int level, int32_t cell, const uint32_
     if (first >= last) return;
     for (int32_t k = cells->child[cell]; k < cells->child[cell + 1]; k++) {
         unsigned octant = (unsigned)fmm_octant(&c->tree->level[level + 1], k);
-        const uint32_t below[3] = {2 * at[0] + (octant & 1), 2 * at[1] + (octant >> 1 & 1), 2 * at[2] + (octant >> 2)};
+        const int64_t below[3] = {2 * at[0] + (octant & 1), 2 * at[1] + (octant >> 1 & 1), 2 * at[2] + (octant >> 2)};
         descend(side, level + 1, k, below, first, last);
     }
 }
@@ -94,15 +102,12 @@ static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
     return pairs;
 }
 
-/* Where `leaf` is a leaf and `split` is split. */
-static void count_one_side(const counter *c, int level, int32_t leaf, int32_t split, int first, int last)
+/* Where `leaf` is a leaf and `split`, which lies from it as neighbour n does, is split. */
+static void count_one_side(const counter *c, int level, int32_t leaf, int32_t split, int n, int first, int last)
 {
     if (first >= last) return;
-    one_side side = {.counter = c, .level = level, .particles = fmm_particles_in(c->tree, level, leaf)};
-    uint32_t at[3];
-    fmm_key_coordinates(c->tree->level[level].key[leaf], side.leaf);
-    fmm_key_coordinates(c->tree->level[level].key[split], at);
-    descend(&side, level, split, at, first, last);
+    const one_side side = {.counter = c, .level = level, .particles = fmm_particles_in(c->tree, level, leaf)};
+    descend(&side, level, split, (const int64_t[3]){n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, first, last);
 }
 
 /* The cell where the walk is, split at the first `split` capacities, and its neighbour n, another one. */
@@ -113,8 +118,8 @@ static void count_pair(const counter *c, const fmm_walk *walk, int level, int n,
     int split_both = least(least(split, near_split), both);
     if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
     add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
-    count_one_side(c, level, cell, near, split, least(near_split, both));
-    count_one_side(c, level, near, cell, near_split, least(split, both));
+    count_one_side(c, level, cell, near, n, split, least(near_split, both));
+    count_one_side(c, level, near, cell, FMM_NEIGHBOURS - 1 - n, near_split, least(split, both));
 }
 
 static void count_cell(const counter *c, const fmm_walk *walk, int level)
@@ -129,8 +134,8 @@ static void count_cell(const counter *c, const fmm_walk *walk, int level)
     add(sum->particles[level], split, there, particles);
     add(sum->near, split, there, particles * (particles - 1) / 2);
     add(sum->sources, split, there, particles);
-    for (int n = 0; n < FMM_NEIGHBOURS; n++)
-        if (walk->near[level][n] > cell) count_pair(c, walk, level, n, there, split);
+    for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* the opposite ones meet this cell */
+        if (walk->near[level][n] >= 0) count_pair(c, walk, level, n, there, split);
 }
 
 static void add_tally(tally *sum, const tally *part)
@@ -140,8 +145,22 @@ static void add_tally(tally *sum, const tally *part)
     for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
 }
 
+static void count_children(const counter *c, fmm_walk *walk, int level, int32_t parent)
+{
+    const int32_t *child = c->tree->level[level - 1].child + parent;
+    if (splits(c, level - 1, parent) == 0) return;
+    fmm_walk_to(walk, level - 1, parent);
+    for (int32_t cell = child[0]; cell < child[1]; cell++) {
+        fmm_walk_down(walk, level, cell);
+        count_cell(c, walk, level);
+    }
+}
+
 static void count_cells(const counter *c)
 {
+    fmm_walk root;
+    fmm_walk_start(&root, c->tree);
+    count_cell(c, &root, 0);
 #pragma omp parallel
     {
         tally sum = {0};
@@ -149,12 +168,9 @@ static void count_cells(const counter *c)
         fmm_walk walk;
         own.sum = &sum;
         fmm_walk_start(&walk, c->tree);
-        for (int l = 0; l <= c->tree->depth; l++) {
+        for (int l = 1; l <= c->tree->depth; l++) {
 #pragma omp for schedule(dynamic, CHUNK) nowait
-            for (int64_t cell = 0; cell < c->tree->level[l].count; cell++) {
-                fmm_walk_to(&walk, l, (int32_t)cell);
-                count_cell(&own, &walk, l);
-            }
+            for (int64_t parent = 0; parent < c->tree->level[l - 1].count; parent++) count_children(&own, &walk, l, (int32_t)parent);
         }
 #pragma omp critical(fmm_count_operations)
         add_tally(c->sum, &sum);
