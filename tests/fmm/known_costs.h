@@ -11,7 +11,7 @@
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
-    double near_start, near_pair, near_leaf, pair, points, batch, list_pair;
+    double near_start, near_pair, near_leaf, near_particle, pair, points, batch, list_pair;
     double family; /* 0: never less than by pairs */
     int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
     double times;  /* so many times, if above 0; disturbed 0: none */
@@ -26,7 +26,7 @@ static inline double source_of(const known *k, int size) { return k->near_start 
 /* Pairs in single precision take half as long. */
 static inline double precision_of(fmm_operation operation)
 {
-    return operation == FMM_SINGLE_NEAR || operation == FMM_SINGLE_UNEVEN ? 0.5 : 1;
+    return operation == FMM_SINGLE_NEAR || operation == FMM_SINGLE_UNEVEN || operation == FMM_SINGLE_LONE ? 0.5 : 1;
 }
 
 /* A leaf of leaves of two levels, whose pairs with those of the other one take 21/13.5 times as long. */
@@ -35,7 +35,7 @@ static inline double uneven_of(const known *k, double precision)
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = 2 * of.near + of.particles, size = pairs / of.sources,
                  pair = precision * (k->near_start + k->near_pair * size) / size;
-    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf;
+    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf + k->near_particle * of.particles / of.leaves;
 }
 
 static inline double unit_of(const known *k, fmm_operation operation, int size)
@@ -51,9 +51,10 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
         return uneven_of(k, precision_of(operation));
     case FMM_NEAR:
     case FMM_SINGLE_NEAR:
-        return precision_of(operation) * source_of(k, size) + k->near_leaf / fmm_bench_sources(size);
+        return precision_of(operation) * source_of(k, size) + (k->near_leaf + k->near_particle * size) / fmm_bench_sources(size);
     case FMM_LONE:
-        return size * (k->near_start + k->near_pair * size) + k->near_leaf;
+    case FMM_SINGLE_LONE:
+        return precision_of(operation) * size * source_of(k, size) + k->near_leaf + k->near_particle * size;
     case FMM_LIST:
         return list_s + k->list_pair * fmm_bench_list_pairs(size);
     case FMM_TABLES:
@@ -84,7 +85,8 @@ static inline yoke_status trial(void *user, fmm_operation operation, int size, i
     return YOKE_OK;
 }
 
-static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .pair = 1e-10, .points = 2e-10, .list_pair = 2e-9};
+static const known usual = {
+    .near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .near_particle = 2e-9, .pair = 1e-10, .points = 2e-10, .list_pair = 2e-9};
 
 static inline yoke_run *open_run(const char *store)
 {

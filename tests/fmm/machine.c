@@ -18,7 +18,11 @@ static void assert_costs(const fmm_machine *m, const known *k)
         assert_near(m->in_single.near[n], source_of(k, n) / 2, 1e-9);
         assert_true(m->pairs.near[n] == m->in_double.near[n]);
     }
-    assert_near(m->near_leaf, k->near_leaf, 1e-6);
+    const fmm_pair_costs *const both[2] = {&m->in_double, &m->in_single};
+    for (int of = 0; of < 2; of++) {
+        assert_near(both[of]->leaf, k->near_leaf, 1e-6);
+        assert_near(both[of]->particle, k->near_particle, 1e-6);
+    }
     for (int p = 0; p <= FMM_MAX_ORDER; p++) {
         assert_near(m->tables[p], unit_of(k, FMM_TABLES, p), 1e-9);
         assert_near(m->pair[p], unit_of(k, FMM_PAIR, p), 1e-9);

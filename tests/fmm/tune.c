@@ -66,7 +66,7 @@ static void sources_of_leaves_are_counted_by_size(void **state)
 static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
 {
     const fmm_cell_counts *c = &a->cells[depth];
-    double n = (double)a->tree->count, leaves = (double)c->leaves, sum = 1e-8 * n + (3e-7 + k->near_leaf) * leaves;
+    double n = (double)a->tree->count, leaves = (double)c->leaves, sum = (1e-8 + k->near_particle) * n + (3e-7 + k->near_leaf) * leaves;
     for (int own = 1; own <= FMM_SMALL_LEAF; own++) sum += (double)c->sources[own] * source_of(k, own);
     sum += (double)c->large * source_of(k, 128) / 128;
     if (depth < 2) return sum;
@@ -159,7 +159,8 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     tree->direct = (int32_t)fmm_method_direct(p, 1);
     assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
-    double alone = k->near_pair * 21 / 13.5, sum = 1.2e-8 * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
+    double alone = k->near_pair * 21 / 13.5,
+           sum = (1.2e-8 + k->near_particle) * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
     for (int64_t t = 0; t < leaves->count; t++) {
         double own = leaves->particle[t + 1] - leaves->particle[t];
         sum += own * own * k->near_pair;

@@ -5,9 +5,14 @@
 #include "expansion/waves.h"
 #include "tune/order/tails.h"
 
-static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
+static double leaves_of(const fmm_machine *machine, int64_t particles, int64_t leaves)
 {
-    double sum = (double)cells->leaves * machine->near_leaf + (double)cells->large * machine->pairs.large;
+    return (double)leaves * machine->pairs.leaf + (double)particles * machine->pairs.particle;
+}
+
+static double near_of(const fmm_machine *machine, int64_t particles, const fmm_cell_counts *cells)
+{
+    double sum = leaves_of(machine, particles, cells->leaves) + (double)cells->large * machine->pairs.large;
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->pairs.near[n];
     return sum;
 }
@@ -111,7 +116,7 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 {
     *waves = 0;
     fmm_seconds s = {.tree = (double)particles * machine->tree_particle + (double)cells[depth].leaves * machine->tree_leaf,
-                     .near = near_of(machine, &cells[depth])};
+                     .near = near_of(machine, particles, &cells[depth])};
     if (depth > 1) {
         s.tree += tables_of(machine, depth, order);
         s.far = far_of(machine, particles, counts, cells, depth, order, waves);
@@ -133,7 +138,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
            pair = fmm_machine_pair(machine, operations->sources > 0 ? pairs / (double)operations->sources : 1);
     double extra = 2 * (double)operations->uneven * ((machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1);
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
-                     .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
+                     .near = (pairs + extra) * pair + leaves_of(machine, particles, operations->leaves)};
     int highest = 0;
     for (int l = 2; l <= operations->depth; l++)
         if (order[l] > highest) highest = order[l];
@@ -157,6 +162,6 @@ double fmm_predict_filled(const fmm_machine *machine, int order, double size)
     const double pairs = TOUCHING * size * size, batches = FAR / fmm_bench_batch(FMM_PAIR, order);
     const double rotations = machine->list / CHILDREN + FAR * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
     const double between = set ? fmin(rotations, machine->family[set] / CHILDREN) : rotations;
-    const double leaf = machine->near_leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
-    return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order];
+    const double leaf = machine->pairs.leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
+    return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order] + machine->pairs.particle;
 }

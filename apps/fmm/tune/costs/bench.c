@@ -63,13 +63,16 @@ static cube adaptive_cube(int capacity) { return (cube){.depth = 5, .each = 1, .
 static int is_uneven(fmm_operation operation) { return operation == FMM_UNEVEN || operation == FMM_SINGLE_UNEVEN; }
 static int is_near(fmm_operation operation) { return operation == FMM_NEAR || operation == FMM_SINGLE_NEAR; }
 
+static int is_lone(fmm_operation operation) { return operation == FMM_LONE || operation == FMM_SINGLE_LONE; }
+
 static cube cube_of(fmm_operation operation, int size)
 {
+    enum { FEW_IN_LEAF = 32 };
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_ADAPTIVE || is_uneven(operation)) return adaptive_cube(size);
     if (is_near(operation)) return near_cube(size);
-    if (operation == FMM_LONE) return (cube){6, size, 22, .lone = 1};
+    if (is_lone(operation)) return size > FEW_IN_LEAF ? (cube){5, size, 11, .lone = 1} : (cube){6, size, 22, .lone = 1};
     if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, .lone = 1};
     return (cube){4, 1, 16, .lone = 0};
 }
@@ -195,7 +198,7 @@ double fmm_bench_list_pairs(int children)
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
-    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || is_uneven(operation) || operation == FMM_LONE) return leaves_of(of);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || is_uneven(operation) || is_lone(operation)) return leaves_of(of);
     if (is_near(operation)) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / size;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
@@ -320,7 +323,7 @@ static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
 static yoke_status run_near(fmm_bench *bench, fmm_operation operation, int64_t calls, double *seconds)
 {
     yoke_status status = have_method(bench);
-    if (!status) fmm_method_set_single(bench->method, operation == FMM_SINGLE_UNEVEN || operation == FMM_SINGLE_NEAR);
+    if (!status) fmm_method_set_single(bench->method, operation >= FMM_SINGLE_UNEVEN);
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
         double near_s = INFINITY;
@@ -438,7 +441,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE) return run_tree(bench, calls, seconds);
-    if (is_uneven(operation) || is_near(operation) || operation == FMM_LONE) return run_near(bench, operation, calls, seconds);
+    if (is_uneven(operation) || is_near(operation) || is_lone(operation)) return run_near(bench, operation, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);

@@ -15,8 +15,9 @@ typedef enum fmm_operation {
     FMM_UNEVEN,        /* near field of the tree of FMM_LOW_CAPACITY, whose leaves meet others of another level; a unit is a leaf */
     FMM_NEAR,          /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LONE,          /* the same of leaves without others around them; a unit is a leaf                        */
-    FMM_SINGLE_UNEVEN, /* FMM_UNEVEN and FMM_NEAR in single precision                                     */
+    FMM_SINGLE_UNEVEN, /* these three in single precision                                     */
     FMM_SINGLE_NEAR,
+    FMM_SINGLE_LONE,
     FMM_LIST,    /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */

@@ -15,7 +15,7 @@ static const int capacities[2] = {FMM_LOW_CAPACITY, FMM_HIGH_CAPACITY};
 static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
 enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
-static const int lone_sizes[1] = {8};
+static const int lone_sizes[2] = {8, FMM_MAX_BENCH_PARTICLES};
 static const int children[2] = {FMM_FEW_CHILDREN, FMM_ALL_CHILDREN};
 
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
@@ -36,8 +36,9 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
         *sizes = near_sizes;
         return NEAR_SIZES;
     case FMM_LONE:
+    case FMM_SINGLE_LONE:
         *sizes = lone_sizes;
-        return 1;
+        return 2;
     case FMM_LIST:
         *sizes = children;
         return 2;
@@ -53,10 +54,10 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",          "adaptive n=%d",    "uneven n=%d", "near n=%d",   "lone n=%d",
-                                                      "single uneven n=%d", "single near n=%d", "list n=%d",   "tables p=%d", "waves p=%d",
-                                                      "pair p=%d",          "sparse p=%d",      "family p=%d", "cell p=%d",   "visit p=%d",
-                                                      "leaf p=%d n=8",      "leaf p=%d n=32"};
+    static const char *const names[FMM_OPERATIONS] = {
+        "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",   "lone n=%d",     "single uneven n=%d",
+        "single near n=%d", "single lone n=%d", "list n=%d",   "tables p=%d", "waves p=%d",    "pair p=%d",
+        "sparse p=%d",      "family p=%d",      "cell p=%d",   "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_LIST) || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);

@@ -44,6 +44,7 @@ typedef struct fmm_machine_options {
 
 /* Of sums over near pairs. */
 typedef struct fmm_pair_costs {
+    double leaf, particle;                  /* of all leaves, besides */
     double near[FMM_SMALL_LEAF + 1], large; /* these times the sources and large pairs of fmm_cell_counts */
     double uneven; /* times that a pair takes in leaves of different levels, which act on each other one after the other; 0: not known */
 } fmm_pair_costs;
@@ -55,8 +56,7 @@ typedef struct fmm_machine {
                [FMM_MEASURED_ORDERS]; /* as measured, of the sizes of each operation; 0: not measured.  All below is found from these */
     double tree_particle, tree_leaf;  /* tree and lists = so much for each */
     double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
-    double near_leaf;                        /* near field = so much for each leaf, and ... */
-    fmm_pair_costs pairs;                    /* ... this, in the precision that is predicted: */
+    fmm_pair_costs pairs;                    /* near field, in the precision that is predicted: */
     fmm_pair_costs in_double, in_single;
     double list, list_pair;           /* lists of far pairs = so much for each parent, and for each target and source */
     double tables[FMM_MAX_ORDER + 1]; /* of the operators, once */

@@ -65,17 +65,23 @@ static void get_full(const fmm_machine *m, fmm_operation operation, double full[
     limit_by_next(NEAR_SIZES, full);
 }
 
-/* What a leaf takes beside its sources: a lone leaf is its own source, and full ones of the same size have many. */
-static double leaf_beside(const fmm_machine *m, const double full[NEAR_SIZES])
+/*
+ * What leaves take beside their sources, by their particles: a lone leaf is its own source, and full ones of the same size have many.  Sums are begun and ended
+ * for each particle, and those within a leaf serve one of two.
+ */
+static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
-    const int *sizes, *lone_sizes;
+    const int *sizes, *lone_sizes, count = fmm_measured_sizes(lone, &lone_sizes);
+    double beside[2];
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
-    (void)fmm_measured_sizes(FMM_LONE, &lone_sizes);
-    const double lone = m->unit[FMM_LONE][0];
-    int same = 0;
-    while (sizes[same] < lone_sizes[0]) same++;
-    const double own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
-    return fmin(fmax(lone - own * (full[same] - lone) / others, 0), full[0]);
+    for (int k = 0, same = 0; k < count; k++) {
+        static const double most = 0.25; /* of full ones */
+        while (sizes[same] < lone_sizes[k]) same++;
+        const double alone_s = m->unit[lone][k], own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
+        beside[k] = fmin(fmax(alone_s - own * (full[same] - alone_s) / others, 0), most * full[same]);
+    }
+    line(lone_sizes[0], beside[0], lone_sizes[1], beside[1], &pairs->particle, &pairs->leaf);
+    pairs->leaf = fmin(pairs->leaf, full[0]);
 }
 
 /* Few pairs and many tell what a parent takes without any, and a pair. */
@@ -87,12 +93,13 @@ static void find_lists(fmm_machine *m)
 }
 
 /* Of a source, straight between the sizes that were measured, without what the leaf takes. */
-static void find_pairs_of_leaves(const double full[NEAR_SIZES], double leaf, fmm_pair_costs *pairs)
+static void find_pairs_of_leaves(const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
     double source[NEAR_SIZES];
     const int *sizes;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
-    for (int k = 0; k < NEAR_SIZES; k++) source[k] = (full[k] - fmin(leaf, full[0])) / fmm_bench_sources(sizes[k]);
+    for (int k = 0; k < NEAR_SIZES; k++)
+        source[k] = fmax(full[k] - pairs->leaf - pairs->particle * sizes[k], 0) / fmm_bench_sources(sizes[k]);
     limit_by_next(NEAR_SIZES, source);
     for (int n = 1, k = 0; n <= FMM_SMALL_LEAF; n++) {
         while (sizes[k + 1] < n) k++;
@@ -116,27 +123,30 @@ static double find_uneven(const fmm_machine *m, fmm_operation uneven)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
-    const double left = (m->unit[uneven][0] - m->near_leaf) * of.leaves - pairs * pair;
+    const double left = (m->unit[uneven][0] - m->pairs.leaf) * of.leaves - m->pairs.particle * of.particles - pairs * pair;
     return fmax(1 + left / (2 * of.uneven * pair), 1);
 }
 
-/* A leaf takes the same in both precisions. */
+/* In one precision. */
+static void find_near_in(fmm_machine *m, fmm_operation uneven, fmm_operation near, fmm_operation lone, fmm_pair_costs *pairs)
+{
+    double full[NEAR_SIZES];
+    get_full(m, near, full);
+    find_leaves_alone(m, lone, full, pairs);
+    find_pairs_of_leaves(full, pairs);
+    m->pairs = *pairs;
+    pairs->uneven = find_uneven(m, uneven);
+}
+
 static void find_near(fmm_machine *m)
 {
-    double full[NEAR_SIZES], source[NEAR_SIZES];
+    double source[NEAR_SIZES];
     const int *sizes, count = fmm_measured_sizes(FMM_NEAR, &sizes);
     get_measured(m, FMM_NEAR, source);
     for (int k = 0; k < count; k++)
         if (sizes[k] == FMM_SMALL_LEAF) m->near_unit = source[k];
-    get_full(m, FMM_NEAR, full);
-    m->near_leaf = leaf_beside(m, full);
-    find_pairs_of_leaves(full, m->near_leaf, &m->in_double);
-    get_full(m, FMM_SINGLE_NEAR, full);
-    find_pairs_of_leaves(full, m->near_leaf, &m->in_single);
-    fmm_machine_take_single(m, 1);
-    m->in_single.uneven = find_uneven(m, FMM_SINGLE_UNEVEN);
-    fmm_machine_take_single(m, 0);
-    m->in_double.uneven = find_uneven(m, FMM_UNEVEN);
+    find_near_in(m, FMM_SINGLE_UNEVEN, FMM_SINGLE_NEAR, FMM_SINGLE_LONE, &m->in_single);
+    find_near_in(m, FMM_UNEVEN, FMM_NEAR, FMM_LONE, &m->in_double);
     fmm_machine_take_single(m, 0);
 }
 
