@@ -50,14 +50,20 @@ static inline int32_t fmm_child(const fmm_level *level, int32_t cell, int octant
     return level->child[cell] + fmm_count_octants(level->octants[cell] & ((1U << octant) - 1));
 }
 
-/* Whether a cell with coordinates `at` of a level touches one with coordinates `leaf` of `levels` levels above, or is in it. */
+/* Whether a cell touches one of `levels` levels above, or is in it; from: its coordinates, from that one's first cell on. */
+static inline int fmm_touches_from(const int64_t from[3], int levels)
+{
+    int outside = 0;
+    for (int c = 0; c < 3; c++) outside |= (from[c] < -1) | (from[c] > (int64_t)1 << levels);
+    return !outside;
+}
+
+/* The same of cells with coordinates `at` of a level and `leaf` of `levels` levels above. */
 static inline int fmm_touches(const uint32_t at[3], const uint32_t leaf[3], int levels)
 {
-    for (int c = 0; c < 3; c++) {
-        int64_t from_leaf = (int64_t)at[c] - ((int64_t)leaf[c] << levels);
-        if (from_leaf < -1 || from_leaf > (int64_t)1 << levels) return 0;
-    }
-    return 1;
+    int64_t from[3];
+    for (int c = 0; c < 3; c++) from[c] = (int64_t)at[c] - ((int64_t)leaf[c] << levels);
+    return fmm_touches_from(from, levels);
 }
 
 /* The octant of a cell in its parent. */

@@ -54,14 +54,6 @@ typedef struct one_side {
     int64_t particles;
 } one_side;
 
-/* A cell of `levels` levels below the leaf. */
-static int touches_leaf(const int64_t at[3], int levels)
-{
-    int outside = 0;
-    for (int c = 0; c < 3; c++) outside |= (at[c] < -1) | (at[c] > (int64_t)1 << levels);
-    return !outside;
-}
-
 /* at: in cells of this level, from the leaf's first one. */
 static void descend(const one_side *side, int level, int32_t cell, const int64_t at[3], int first, int last)
 {
@@ -69,7 +61,7 @@ static void descend(const one_side *side, int level, int32_t cell, const int64_t
     tally *sum = c->sum;
     const fmm_level *cells = &c->tree->level[level];
     int64_t particles = fmm_particles_in(c->tree, level, cell);
-    if (!touches_leaf(at, level - side->level)) {
+    if (!fmm_touches_from(at, level - side->level)) {
         if (particles <= c->direct) {
             add_near(sum, first, last, side->particles, particles);
             add(sum->uneven, first, last, side->particles * particles);
