@@ -4,16 +4,18 @@
 
 #include "method/parts.h"
 
-/* Adds the local expansions of the parents among the cells first ... last - 1 of a level to their children's. */
-static void hand_down(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
+/* Adds the local expansions of the parents of a group to their children's. */
+static void hand_down(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
+    const int level = group->level - 1;
     const fmm_level *above = &m->tree->level[level];
+    const int32_t first = m->tree->level[group->level].parent[group->first], last = m->tree->level[group->level].parent[group->last - 1];
     for (int octant = 0; octant < 8; octant++) {
         int64_t pairs = 0;
-        for (int64_t p = first; p < last; p++) {
+        for (int32_t p = first; p <= last; p++) {
             if (!(above->octants[p] >> octant & 1)) continue;
             worker->from[pairs] = fmm_local(m, level, p);
-            worker->to[pairs++] = fmm_local(m, level + 1, fmm_child(above, (int32_t)p, octant));
+            worker->to[pairs++] = fmm_local(m, level + 1, fmm_child(above, p, octant));
         }
         fmm_l2l(m->operators, octant, pairs, worker->from, worker->to, worker->work);
     }
@@ -50,11 +52,9 @@ void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
 #pragma omp parallel num_threads(threads)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
-        for (int l = FMM_FAR_LEVEL; l < tree->depth; l++) {
-            int64_t cells = tree->level[l].count;
+        for (int l = FMM_FAR_LEVEL + 1; l <= tree->depth; l++) {
 #pragma omp for schedule(dynamic)
-            for (int64_t first = 0; first < cells; first += FMM_MAX_TOGETHER)
-                hand_down(m, l, first, first + FMM_MAX_TOGETHER < cells ? first + FMM_MAX_TOGETHER : cells, worker);
+            for (int64_t g = m->first_group[l]; g < m->first_group[l - 1]; g++) hand_down(m, &m->group[g], worker);
         }
 #pragma omp for schedule(dynamic, some)
         for (int64_t c = 0; c < tree->leaves.count; c++) evaluate_leaf(m, c);

@@ -126,12 +126,14 @@ static yoke_status create_groups(fmm_method *m)
     m->groups = 0;
     for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
         const fmm_level *above = &m->tree->level[l - 1], *cells = &m->tree->level[l];
+        m->first_group[l] = m->groups;
         for (int32_t first = 0, last; first < cells->count && !status; first = last) {
             last = end_of_group(above, cells, first);
             status = yoke_grow(m->context, &m->group, m->groups, &room, 64, sizeof *m->group);
             if (!status) m->group[m->groups++] = (fmm_siblings){l, first, last};
         }
     }
+    m->first_group[FMM_FAR_LEVEL - 1] = m->groups;
     return status;
 }
 

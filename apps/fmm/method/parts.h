@@ -87,8 +87,9 @@ struct fmm_method {
     int64_t stride;                       /* values from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
     double *local[FMM_MAX_DEPTH + 1];
-    int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first */
+    int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first: */
     fmm_siblings *group;
+    int64_t first_group[FMM_MAX_DEPTH + 1]; /* those of level l are first_group[l] ... first_group[l - 1] - 1 */
     fmm_method_pairs pairs;
     double tree_s;
 };

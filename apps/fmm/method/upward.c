@@ -16,17 +16,19 @@ static void expand_leaf(fmm_method *m, int64_t leaf)
     fmm_p2m(m->operators, &frame, &sources, multipole);
 }
 
-/* Multipoles of the parents among the cells first ... last - 1 of a level. */
-static void collect(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
+/* Multipoles of the parents of a group. */
+static void collect(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
+    const int level = group->level - 1;
     const fmm_level *above = &m->tree->level[level];
-    for (int64_t p = first; p < last; p++)
+    const int32_t first = m->tree->level[group->level].parent[group->first], last = m->tree->level[group->level].parent[group->last - 1];
+    for (int32_t p = first; p <= last; p++)
         if (above->octants[p]) memset(fmm_multipole(m, level, p), 0, (size_t)m->stride * sizeof(double));
     for (int octant = 0; octant < 8; octant++) {
         int64_t pairs = 0;
-        for (int64_t p = first; p < last; p++) {
+        for (int32_t p = first; p <= last; p++) {
             if (!(above->octants[p] >> octant & 1)) continue;
-            worker->from[pairs] = fmm_multipole(m, level + 1, fmm_child(above, (int32_t)p, octant));
+            worker->from[pairs] = fmm_multipole(m, level + 1, fmm_child(above, p, octant));
             worker->to[pairs++] = fmm_multipole(m, level, p);
         }
         fmm_m2m(m->operators, octant, pairs, worker->from, worker->to, worker->work);
@@ -42,11 +44,9 @@ void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers)
         fmm_worker *worker = &workers[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, some)
         for (int64_t c = 0; c < tree->leaves.count; c++) expand_leaf(m, c);
-        for (int l = tree->depth - 1; l >= FMM_FAR_LEVEL; l--) {
-            int64_t cells = tree->level[l].count;
+        for (int l = tree->depth; l > FMM_FAR_LEVEL; l--) {
 #pragma omp for schedule(dynamic)
-            for (int64_t first = 0; first < cells; first += FMM_MAX_TOGETHER)
-                collect(m, l, first, first + FMM_MAX_TOGETHER < cells ? first + FMM_MAX_TOGETHER : cells, worker);
+            for (int64_t g = m->first_group[l]; g < m->first_group[l - 1]; g++) collect(m, &m->group[g], worker);
         }
     }
 }
