@@ -26,6 +26,7 @@ typedef struct fmm_worker {
     int32_t target[FMM_MAX_TARGETS], ahead[FMM_MAX_TARGETS], behind[FMM_MAX_TARGETS];
     const double *from[FMM_MAX_TARGETS], *from_behind[FMM_MAX_TARGETS];
     double *to[FMM_MAX_TARGETS];
+    int32_t taken[2]; /* families of its part of a step of waves, and of the next step */
 } fmm_worker;
 
 /* Cells of a level: children of one, some of which are leaves, or families that follow each other. */

@@ -181,19 +181,80 @@ static int64_t receive(const fmm_method *m, const fmm_wave_level *w, int axis, i
     return axis == 0 ? count_pairs(&worker->walk, cells, above) : 0;
 }
 
-/* What layer `step` sends, and what the one before the one before it receives: nobody waits for either. */
-static int64_t take_step(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t step, fmm_worker *worker)
+/* What a layer sends, and what the one before the one before it receives: nobody waits for either. */
+typedef struct wave_step {
+    const fmm_method *method;
+    const fmm_wave_level *level;
+    int axis;
+    const int32_t *sends, *receives; /* families */
+    int32_t num_sends, num_receives;
+    int threads, turn; /* turn: of the workers' counters */
+    fmm_worker *workers;
+} wave_step;
+
+static void set_layers(wave_step *step, int32_t layer)
 {
-    const int32_t to = step - 2, first = step < w->layers ? w->first[step] : w->families;
-    const int32_t last = step < w->layers ? w->first[step + 1] : w->families, sends = last - first;
-    const int32_t receives = to >= 0 ? w->first[to + 1] - w->first[to] : 0;
+    const fmm_wave_level *w = step->level;
+    const int32_t to = layer - 2, sends = layer < w->layers, receives = to >= 0;
+    step->sends = sends ? w->family + w->first[layer] : NULL;
+    step->receives = receives ? w->family + w->first[to] : NULL;
+    step->num_sends = sends ? w->first[layer + 1] - w->first[layer] : 0;
+    step->num_receives = receives ? w->first[to + 1] - w->first[to] : 0;
+}
+
+/* The first family of a thread's part of so many. */
+static int32_t first_of(const wave_step *step, int32_t count, int part) { return (int32_t)((int64_t)count * part / step->threads); }
+
+/* Does what is left of a part.  Returns the number of pairs that this is. */
+static int64_t take_part(const wave_step *step, int part, fmm_worker *own)
+{
+    const int32_t first = first_of(step, step->num_sends, part), from = first_of(step, step->num_receives, part);
+    const int32_t sends = first_of(step, step->num_sends, part + 1) - first;
+    const int32_t both = sends + first_of(step, step->num_receives, part + 1) - from;
     int64_t pairs = 0;
-#pragma omp for schedule(dynamic)
-    for (int32_t i = 0; i < sends + receives; i++)
+    for (;;) {
+        int32_t i;
+#pragma omp atomic capture
+        i = step->workers[part].taken[step->turn]++;
+        if (i >= both) return pairs;
         if (i < sends)
-            send(m, w, axis, w->family[first + i], worker);
+            send(step->method, step->level, step->axis, step->sends[first + i], own);
         else
-            pairs += receive(m, w, axis, w->family[w->first[to] + i - sends], worker);
+            pairs += receive(step->method, step->level, step->axis, step->receives[from + i - sends], own);
+    }
+}
+
+/*
+ * A thread has the same part of each layer, so that most of the waves that it receives are its own: those of another core take up to twice as long where cores
+ * share no cache.  Then it helps with the others' parts.
+ */
+static int64_t take_step(const wave_step *step, int thread)
+{
+    fmm_worker *own = &step->workers[thread];
+    int64_t pairs = 0;
+    own->taken[!step->turn] = 0;
+    for (int k = 0; k < step->threads; k++) pairs += take_part(step, (thread + k) % step->threads, own);
+#pragma omp barrier
+    return pairs;
+}
+
+/* All levels, by one of the threads. */
+static int64_t take_levels(const fmm_method *m, fmm_worker *workers)
+{
+    const int thread = omp_get_thread_num();
+    wave_step step = {.method = m, .threads = omp_get_num_threads(), .workers = workers};
+    int64_t pairs = 0;
+    fmm_walk_start(&workers[thread].walk, m->tree);
+    workers[thread].taken[step.turn] = 0;
+#pragma omp barrier
+    for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
+        step.level = &m->waves[l];
+        for (step.axis = 0; step.axis < FMM_AXES && step.level->tables; step.axis++)
+            for (int32_t layer = 0; layer < step.level->layers + 2; layer++, step.turn = !step.turn) {
+                set_layers(&step, layer);
+                pairs += take_step(&step, thread);
+            }
+    }
     return pairs;
 }
 
@@ -202,14 +263,6 @@ int64_t fmm_pass_waves(fmm_method *m, int threads, fmm_worker *workers)
     int64_t pairs = 0;
     if (!m->family_waves) return 0;
 #pragma omp parallel num_threads(threads) reduction(+ : pairs)
-    {
-        fmm_worker *worker = &workers[omp_get_thread_num()];
-        fmm_walk_start(&worker->walk, m->tree);
-        for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
-            const fmm_wave_level *w = &m->waves[l];
-            for (int axis = 0; axis < FMM_AXES && w->tables; axis++)
-                for (int32_t step = 0; step < w->layers + 2; step++) pairs += take_step(m, w, axis, step, worker);
-        }
-    }
+    pairs += take_levels(m, workers);
     return pairs;
 }

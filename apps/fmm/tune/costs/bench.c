@@ -361,17 +361,18 @@ static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, d
     return status;
 }
 
-/* M2L of all levels of a cube. */
+/* M2L of all levels of a cube.  Not of the first run: it gets new memory, which is predicted apart. */
 static yoke_status run_families(fmm_bench *bench, int order, int64_t calls, double *seconds)
 {
+    fmm_method_seconds of;
     yoke_status status = have_method(bench);
     if (!status) status = fmm_method_set_order(bench->method, order);
     if (!status) status = fmm_method_set_waves(bench->method, ~(uint64_t)0, order);
+    if (!status) status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
-        fmm_method_seconds of = {0};
-        status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
-        *seconds = fmin(*seconds, of.between);
+        status = fmm_method_run_far(bench->method, bench->particles->charge, bench->field, &of);
+        if (!status) *seconds = fmin(*seconds, of.between);
     }
     forget_method(bench); /* others want one of order 0 */
     return status;
