@@ -219,7 +219,7 @@ static void the_benchmark_tells_what_the_clock_shows(void **state)
     (void)state;
     double at = 0;
     const fmm_clock clock = {one_more, &at};
-    static const fmm_operation operations[] = {FMM_TREE, FMM_NEAR, FMM_LIST, FMM_TABLES, FMM_WAVES, FMM_PAIR, FMM_FAMILY, FMM_CELL};
+    static const fmm_operation operations[] = {FMM_TREE, FMM_NEAR, FMM_TABLES, FMM_WAVES, FMM_PAIR, FMM_FAMILY, FMM_CELL};
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, &clock, &bench), YOKE_OK);
     for (size_t k = 0; k < sizeof operations / sizeof operations[0]; k++) {

@@ -11,14 +11,12 @@
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
-    double near_start, near_pair, near_leaf, near_particle, pair, points, batch, list_pair;
+    double near_start, near_pair, near_leaf, near_particle, pair, points, batch;
     double family; /* 0: never less than by pairs */
     int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
     double times;  /* so many times, if above 0; disturbed 0: none */
     int calls;
 } known;
-
-static const double list_s = 2e-7;
 
 /* A source on a leaf of so many particles. */
 static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
@@ -55,8 +53,6 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
     case FMM_LONE:
     case FMM_SINGLE_LONE:
         return precision_of(operation) * size * source_of(k, size) + k->near_leaf + k->near_particle * size;
-    case FMM_LIST:
-        return list_s + k->list_pair * fmm_bench_list_pairs(size);
     case FMM_TABLES:
         return 1e-7 * p * p * p;
     case FMM_SPARSE: /* a batch takes as long as so many pairs more */
@@ -86,7 +82,7 @@ static inline yoke_status trial(void *user, fmm_operation operation, int size, i
 }
 
 static const known usual = {
-    .near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .near_particle = 2e-9, .pair = 1e-10, .points = 2e-10, .list_pair = 2e-9};
+    .near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .near_particle = 2e-9, .pair = 1e-10, .points = 2e-10};
 
 static inline yoke_run *open_run(const char *store)
 {

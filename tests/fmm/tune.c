@@ -70,8 +70,7 @@ static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
     for (int own = 1; own <= FMM_SMALL_LEAF; own++) sum += (double)c->sources[own] * source_of(k, own);
     sum += (double)c->large * source_of(k, 128) / 128;
     if (depth < 2) return sum;
-    for (int l = 1; l < depth; l++) sum += (double)a->cells[l].leaves * list_s;
-    sum += 2 * (double)a->counts[depth].far * (k->list_pair + unit_of(k, FMM_PAIR, p)) + (double)c->cells * unit_of(k, FMM_CELL, p);
+    sum += 2 * (double)a->counts[depth].far * unit_of(k, FMM_PAIR, p) + (double)c->cells * unit_of(k, FMM_CELL, p);
     return sum + unit_of(k, FMM_TABLES, p) + (p + 1) * (p + 1) * (1e-9 * leaves + k->points * n);
 }
 
@@ -180,8 +179,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
         fmm_walk_start(&walk, tree);
         assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
         fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count, FMM_PAIRS_BOTH);
-        sum += (double)far.start[FMM_DIRECTIONS] * (k->list_pair + unit_of(k, FMM_PAIR, p));
-        for (int64_t c = 0; c < tree->level[l - 1].count; c++) sum += fmm_is_leaf(tree, l - 1, (int32_t)c) ? 0 : list_s;
+        sum += (double)far.start[FMM_DIRECTIONS] * unit_of(k, FMM_PAIR, p);
         if (l > 2) sum += (double)tree->level[l].count * unit_of(k, FMM_CELL, p);
         fmm_far_list_destroy(context, &far);
     }

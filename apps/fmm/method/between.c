@@ -1,4 +1,5 @@
 /* The pass between cells of a level: from multipole to local expansions. */
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -49,6 +50,13 @@ static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_wor
     const int64_t pairs = m->waves[level].tables ? 0 : translate_pairs(m, group, worker);
     for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
     return pairs;
+}
+
+double fmm_method_batches(double cells, double pairs)
+{
+    enum { DIRECTIONS = 158 }; /* to far cells, one of each two that are opposite to each other */
+    const double most = ceil(cells / FMM_MAX_TARGETS) * DIRECTIONS;
+    return most > 0 ? most * (1 - exp(-pairs / most)) : 0;
 }
 
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)

@@ -17,16 +17,10 @@ static double near_of(const fmm_machine *machine, int64_t particles, const fmm_c
     return sum;
 }
 
-/*
- * Lists and M2L of a level.  Pairs of a direction and of the opposite one of up to 128 cells that follow each other are a batch.  Where there are few pairs, some batches
- * have none, by chance.
- */
-static double translations_of(const fmm_machine *machine, int order, double parents, double cells, double targets_and_sources)
+/* Lists and M2L of a level by rotations. */
+static double translations_of(const fmm_machine *machine, int order, double cells, double targets_and_sources)
 {
-    enum { DIRECTIONS = 158, TOGETHER = 128 };
-    const double most = ceil(cells / TOGETHER) * DIRECTIONS;
-    const double batches = most > 0 ? most * (1 - exp(-targets_and_sources / most)) : 0;
-    return parents * machine->list + targets_and_sources * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
+    return targets_and_sources * machine->pair[order] + fmm_method_batches(cells, targets_and_sources) * machine->batch[order];
 }
 
 /* What M2L of a level does. */
@@ -59,7 +53,7 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     *waves = 0;
     for (int l = 2; l <= depth; l++) {
         const int set = fmm_set_of(machine, order[l]);
-        const double by_rotations = translations_of(machine, order[l], level[l].parents, level[l].cells, level[l].targets_and_sources);
+        const double by_rotations = translations_of(machine, order[l], level[l].cells, level[l].targets_and_sources);
         const double by_waves = level[l].parents * machine->family[set];
         rotations_s += by_rotations;
         if (!set || by_waves >= by_rotations) continue;
@@ -160,7 +154,7 @@ double fmm_predict_filled(const fmm_machine *machine, int order, double size)
     enum { TOUCHING = 27, FAR = 189, CHILDREN = 8 };
     const int set = fmm_set_of(machine, order);
     const double pairs = TOUCHING * size * size, batches = FAR / fmm_bench_batch(FMM_PAIR, order);
-    const double rotations = machine->list / CHILDREN + FAR * (machine->list_pair + machine->pair[order]) + batches * machine->batch[order];
+    const double rotations = FAR * machine->pair[order] + batches * machine->batch[order];
     const double between = set ? fmin(rotations, machine->family[set] / CHILDREN) : rotations;
     const double leaf = machine->pairs.leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
     return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order] + machine->pairs.particle;

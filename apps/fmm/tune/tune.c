@@ -135,12 +135,14 @@ static yoke_status get_powers(fmm_tuner *t)
 static yoke_status rest(fmm_tuner *t)
 {
     char name[FMM_WORK_BYTES];
+    const int *sizes;
     const int64_t units = 1;
     const yoke_phase phase = {.work = name, .calls = 1, .units = units};
     const yoke_round round = {.num_cuts = 1, .num_phases = 1, .cut_units = &units, .phases = &phase};
     const yoke_assignment *assignment;
     if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
-    fmm_work_name(FMM_LIST, FMM_ALL_CHILDREN, t->options->gradient, t->options->measure, name);
+    (void)fmm_measured_sizes(FMM_TREE, &sizes);
+    fmm_work_name(FMM_TREE, sizes[0], t->options->gradient, t->options->measure, name);
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 

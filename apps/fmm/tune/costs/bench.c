@@ -5,15 +5,16 @@
 
 #include "expansion/waves.h"
 #include "method/method.h"
-#include "tree/lists.h"
 #include "tune/costs/bench_parts.h"
+#include "tune/costs/surface.h"
 
 /*
  * A cube whose leaves have so many particles each, or its lowest layers of leaves; or each third leaf in each direction, which have no others around them.
  * Where leaves vary `each` is the mean.  mixed: particles that follow one another are in any leaves.  capacity > 0: a cube of an adaptive tree (adaptive_cube).
+ * surface: one particle in each cell of a sphere (surface.h).
  */
 typedef struct cube {
-    int depth, each, layers, lone, varies, mixed, capacity;
+    int depth, each, layers, lone, varies, mixed, capacity, surface;
 } cube;
 
 /*
@@ -45,6 +46,29 @@ static cube family_cube(int order)
     return (cube){depth, 1, 1 << depth, .lone = 0};
 }
 
+/* The least depth at which a full cube has several groups of cells for each thread; a surface has as many one level below. */
+static int deep_for_threads(void)
+{
+    enum { FEW = 2, MANY = 16 };
+    const int threads = omp_get_max_threads();
+    return threads <= FEW ? 3 : threads <= MANY ? 4 : 5;
+}
+
+/* Low orders have many cells, as in real runs; with so many higher ones take long. */
+static cube pair_cube(int order)
+{
+    enum { LOW_ORDER = 5 };
+    const int wanted = order <= LOW_ORDER ? 4 : 3, least = deep_for_threads(), depth = wanted > least ? wanted : least;
+    return (cube){depth, 1, 1 << depth, .lone = 0};
+}
+
+static cube surface_cube(int order)
+{
+    enum { LOW_ORDER = 3, MIDDLE_ORDER = 10 };
+    const int depth = order <= LOW_ORDER ? 6 : order <= MIDDLE_ORDER ? 5 : 4, least = deep_for_threads() + 1;
+    return (cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
+}
+
 /* Trees have the same number of particles, as many as real ones, and in no order: sorting them takes half as long again as where they are sorted. */
 static cube tree_cube(int each)
 {
@@ -69,12 +93,12 @@ static cube cube_of(fmm_operation operation, int size)
 {
     enum { FEW_IN_LEAF = 32 };
     if (operation == FMM_FAMILY) return family_cube(size);
+    if (operation == FMM_PAIR) return pair_cube(size);
+    if (operation == FMM_SPARSE) return surface_cube(size);
     if (operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_ADAPTIVE || is_uneven(operation)) return adaptive_cube(size);
     if (is_near(operation)) return near_cube(size);
-    if (is_lone(operation)) return size > FEW_IN_LEAF ? (cube){5, size, 11, .lone = 1} : (cube){6, size, 22, .lone = 1};
-    if (operation == FMM_LIST && size == FMM_FEW_CHILDREN) return (cube){6, 1, 22, .lone = 1};
-    return (cube){4, 1, 16, .lone = 0};
+    return size > FEW_IN_LEAF ? (cube){5, size, 11, .lone = 1} : (cube){6, size, 22, .lone = 1};
 }
 
 struct fmm_bench {
@@ -85,6 +109,8 @@ struct fmm_bench {
     fmm_particles *particles;
     fmm_field *field;
     fmm_method *method;
+    int order;              /* of the method's expansions, ... */
+    uint64_t waves;         /* ... and levels with plane waves */
     fmm_bench_pools *pools; /* of the order asked last; NULL: none was */
 };
 
@@ -132,6 +158,7 @@ static int64_t along(cube of) { return of.lone ? (((int64_t)1 << of.depth) - 1) 
 static int64_t leaves_of(cube of)
 {
     if (of.capacity) return PAIRS_OF_CELLS * (of.capacity < OF_MANY ? 8 + 1 : 1 + 1);
+    if (of.surface) return fmm_surface_count(of.depth).cells;
     return along(of) * along(of) * of.layers;
 }
 
@@ -185,14 +212,32 @@ fmm_bench_pairs fmm_bench_uneven(void)
                                         by_2 / 2 * (4 * 2 * OF_CHILD + 2 * OF_FEW)};
 }
 
-/* Of lone leaves, 3 apart and each alone in its parent, parents touch in pairs along each side. */
-double fmm_bench_list_pairs(int children)
+/* Ordered pairs of cells of a full level whose parents touch, and that do not touch. */
+static double full_pairs(int level)
 {
-    const int64_t leaves = along(cube_of(FMM_LIST, FMM_ALL_CHILDREN)), parents = leaves / 2;
-    const int64_t around = 4 * (3 * parents - 2),
-                  near = 3 * leaves - 2; /* pairs of leaves along a side whose parents touch, and that touch */
-    if (children == FMM_FEW_CHILDREN) return 2 * 2 * 2 - 1;
-    return (double)(around * around * around - near * near * near) / (double)(parents * parents * parents);
+    const double parents = (double)((int64_t)1 << (level - 1)), around = 4 * (3 * parents - 2), near = 3 * 2 * parents - 2;
+    return around * around * around - near * near * near;
+}
+
+/* Of all levels; batches may be NULL. */
+static double pairs_of(cube of, double *batches)
+{
+    double pairs = 0, sum = 0;
+    for (int l = 2; l <= of.depth; l++) {
+        const fmm_surface_counts cut = fmm_surface_count(l);
+        const double cells = of.surface ? (double)cut.cells : ldexp(1, 3 * l), far = of.surface ? (double)cut.pairs : full_pairs(l);
+        pairs += far;
+        sum += fmm_method_batches(cells, far);
+    }
+    if (batches) *batches = sum;
+    return pairs;
+}
+
+double fmm_bench_batch(fmm_operation operation, int order)
+{
+    double batches;
+    const double pairs = pairs_of(cube_of(operation, order), &batches);
+    return pairs / batches;
 }
 
 int64_t fmm_bench_units(fmm_operation operation, int size)
@@ -200,8 +245,8 @@ int64_t fmm_bench_units(fmm_operation operation, int size)
     const cube of = cube_of(operation, size);
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE || is_uneven(operation) || is_lone(operation)) return leaves_of(of);
     if (is_near(operation)) return of.each * touching(of);
-    if (operation == FMM_LIST) return leaves_of(of) / size;
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
+    if (operation == FMM_PAIR || operation == FMM_SPARSE) return (int64_t)pairs_of(of, NULL);
     if (operation == FMM_FAMILY) return families_of(of);
     return fmm_bench_expansions_units(operation, size);
 }
@@ -264,11 +309,30 @@ static void place(fmm_particles *p, cube of)
     }
 }
 
+/* One in each cell of a surface, somewhere in it; the two in the corners are at the cube's, so that it is the box around them. */
+static void place_surface(fmm_particles *p, int depth)
+{
+    const int64_t side = (int64_t)1 << depth;
+    int64_t i = 0, at[3];
+    for (at[2] = 0; at[2] < side; at[2]++)
+        for (at[1] = 0; at[1] < side; at[1]++)
+            for (at[0] = 0; at[0] < side; at[0]++) {
+                if (!fmm_surface_cuts(depth, at)) continue;
+                p->x[i] = ((double)at[0] + part(i, 0.8191725133961645)) / (double)side;
+                p->y[i] = ((double)at[1] + part(i, 0.6710436067037893)) / (double)side;
+                p->z[i] = ((double)at[2] + part(i, 0.5497004779019703)) / (double)side;
+                p->charge[i] = i & 1 ? 1 : -1;
+                i++;
+            }
+    p->x[0] = p->y[0] = p->z[0] = 0;
+    p->x[i - 1] = p->y[i - 1] = p->z[i - 1] = 1;
+}
+
 static yoke_status have_cube(fmm_bench *bench, cube of)
 {
     if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each && bench->made.lone == of.lone &&
         bench->made.layers == of.layers && bench->made.varies == of.varies && bench->made.mixed == of.mixed &&
-        bench->made.capacity == of.capacity)
+        bench->made.capacity == of.capacity && bench->made.surface == of.surface)
         return YOKE_OK;
     forget_cube(bench);
     yoke_status status = fmm_particles_create(bench->context, particles_of(of), &bench->particles);
@@ -277,7 +341,10 @@ static yoke_status have_cube(fmm_bench *bench, cube of)
         forget_cube(bench);
         return status;
     }
-    place(bench->particles, of);
+    if (of.surface)
+        place_surface(bench->particles, of.depth);
+    else
+        place(bench->particles, of);
     bench->made = of;
     return YOKE_OK;
 }
@@ -291,7 +358,10 @@ static yoke_status have_method(fmm_bench *bench)
                                         .order = orders,
                                         .gradient = bench->gradient,
                                         .clock = bench->clock};
-    if (bench->method) return YOKE_OK;
+    if (bench->method && bench->order == 0) return YOKE_OK;
+    forget_method(bench);
+    bench->order = 0;
+    bench->waves = 0;
     return fmm_method_create(bench->particles, &options, &bench->method);
 }
 
@@ -361,66 +431,36 @@ static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, d
     return status;
 }
 
-/* M2L of all levels of a cube.  Not of the first run: it gets new memory, which is predicted apart. */
-static yoke_status run_families(fmm_bench *bench, int order, int64_t calls, double *seconds)
+/* The method with expansions and plane waves of an order, after a first run, which gets new memory: that is predicted apart. */
+static yoke_status have_expansions(fmm_bench *bench, int order, uint64_t waves)
 {
-    fmm_method_seconds of;
+    if (bench->method && bench->order == order && bench->waves == waves) return YOKE_OK;
     yoke_status status = have_method(bench);
     if (!status) status = fmm_method_set_order(bench->method, order);
-    if (!status) status = fmm_method_set_waves(bench->method, ~(uint64_t)0, order);
-    if (!status) status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
+    if (!status) status = fmm_method_set_waves(bench->method, waves, order);
+    if (!status) status = fmm_method_run(bench->method, bench->particles->charge, bench->field, NULL);
+    if (status) forget_method(bench);
+    bench->order = order;
+    bench->waves = waves;
+    return status;
+}
+
+/* M2L of all levels, lists among it, by plane waves or by rotations. */
+static yoke_status run_between(fmm_bench *bench, int order, uint64_t waves, int64_t calls, double *seconds)
+{
+    fmm_method_seconds of;
+    yoke_status status = have_expansions(bench, order, waves);
     *seconds = INFINITY;
     for (int64_t k = 0; k < calls && !status; k++) {
         status = fmm_method_run_far(bench->method, bench->particles->charge, bench->field, &of);
         if (!status) *seconds = fmin(*seconds, of.between);
     }
-    forget_method(bench); /* others want one of order 0 */
-    return status;
-}
-
-/* Of some parents from `first` on, and then both sides of each target, as the method asks for them. */
-static void fill_list(fmm_far_list *list, fmm_walk *walk, int64_t first)
-{
-    int32_t target[8 * FMM_BENCH_TOGETHER], ahead[8 * FMM_BENCH_TOGETHER], behind[8 * FMM_BENCH_TOGETHER];
-    const int64_t parents = walk->tree->level[walk->tree->depth - 1].count, last = first + FMM_BENCH_TOGETHER;
-    fmm_far_list_fill(list, walk, walk->tree->depth, first, last < parents ? last : parents, FMM_PAIRS_BOTH);
-    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) (void)fmm_far_list_sides(list, d, target, ahead, behind);
-}
-
-/* The far pairs of the deepest level, in lists of as many parents as the method has; lists [threads]. */
-static void fill_lists(const fmm_tree *tree, fmm_far_list *lists)
-{
-    const int64_t parents = tree->level[tree->depth - 1].count;
-#pragma omp parallel
-    {
-        fmm_walk walk;
-        fmm_walk_start(&walk, tree);
-#pragma omp for schedule(dynamic)
-        for (int64_t first = 0; first < parents; first += FMM_BENCH_TOGETHER) fill_list(&lists[omp_get_thread_num()], &walk, first);
-    }
-}
-
-static yoke_status run_lists(fmm_bench *bench, int64_t calls, double *seconds)
-{
-    const int threads = omp_get_max_threads();
-    fmm_far_list *lists = NULL;
-    yoke_status status = have_method(bench);
-    if (!status) status = yoke_allocate(bench->context, threads, sizeof *lists, &lists);
-    for (int t = 0; t < threads && !status; t++) status = fmm_far_list_create(bench->context, FMM_BENCH_TOGETHER, &lists[t]);
-    *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
-        const double begin_s = fmm_bench_now_s(bench->clock);
-        fill_lists(fmm_method_tree(bench->method), lists);
-        *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
-    }
-    for (int t = 0; t < threads && lists; t++) fmm_far_list_destroy(bench->context, &lists[t]);
-    yoke_release(bench->context, lists);
     return status;
 }
 
 static yoke_status check(const fmm_bench *bench, fmm_operation operation, int size)
 {
-    const int of_particles = operation < FMM_LIST, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
+    const int of_particles = operation < FMM_TABLES, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
     const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
     if (is_uneven(operation) && size != FMM_LOW_CAPACITY)
@@ -428,10 +468,7 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
     if (operation == FMM_ADAPTIVE && size != FMM_LOW_CAPACITY && size != FMM_HIGH_CAPACITY)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d or %d", size, FMM_LOW_CAPACITY,
                          FMM_HIGH_CAPACITY);
-    if (operation == FMM_LIST ? size == FMM_FEW_CHILDREN || size == FMM_ALL_CHILDREN : size >= least && size <= most) return YOKE_OK;
-    if (operation == FMM_LIST)
-        return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "children %d of the benchmark: give %d or %d", size, FMM_FEW_CHILDREN,
-                         FMM_ALL_CHILDREN);
+    if (size >= least && size <= most) return YOKE_OK;
     return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", of_particles ? "particles" : "order",
                      size, least, most);
 }
@@ -439,14 +476,14 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds)
 {
     yoke_status status = check(bench, operation, size);
-    if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
+    const int is_pair = operation == FMM_PAIR || operation == FMM_SPARSE;
+    if (!status && (operation < FMM_TABLES || is_pair || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE) return run_tree(bench, calls, seconds);
     if (is_uneven(operation) || is_near(operation) || is_lone(operation)) return run_near(bench, operation, calls, seconds);
-    if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);
-    if (operation == FMM_FAMILY) return run_families(bench, size, calls, seconds);
+    if (is_pair || operation == FMM_FAMILY) return run_between(bench, size, is_pair ? 0 : ~(uint64_t)0, calls, seconds);
     status = fmm_bench_pools_have(bench->context, size, &bench->pools);
     if (!status) *seconds = fmm_bench_expansions(bench->pools, operation, bench->gradient, bench->clock, calls);
     return status;

@@ -1,7 +1,7 @@
 /*
  * bench.h - times of the method's operations on this machine, all cores at work.
  *
- * The operations run as they do in a real run: by the method itself on cubes full of particles, and translations in batches of the size that it has.
+ * The operations run as they do in a real run: by the method itself on cubes full of particles or on surfaces, others on as much memory as trees have.
  */
 #ifndef FMM_TUNE_COSTS_BENCH_H
 #define FMM_TUNE_COSTS_BENCH_H
@@ -18,11 +18,10 @@ typedef enum fmm_operation {
     FMM_SINGLE_UNEVEN, /* these three in single precision                                     */
     FMM_SINGLE_NEAR,
     FMM_SINGLE_LONE,
-    FMM_LIST,    /* lists of far pairs, by children of a parent, FMM_FEW_CHILDREN or all; a unit is a parent */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
-    FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
-    FMM_SPARSE,  /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
+    FMM_PAIR,    /* lists of far pairs and M2L, by order, of a full cube; a unit is a target and a source  */
+    FMM_SPARSE,  /* the same of the cells of a surface, most of whose neighbours are missing                */
     FMM_FAMILY,  /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
     FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
     FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
@@ -31,7 +30,7 @@ typedef enum fmm_operation {
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_FEW_CHILDREN = 1, FMM_ALL_CHILDREN = 8, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64 };
 
 typedef struct fmm_bench fmm_bench;
 
@@ -43,7 +42,7 @@ yoke_status fmm_bench_create(yoke_context *context, int gradient, const fmm_cloc
 /* NULL allowed. */
 void fmm_bench_destroy(fmm_bench *bench);
 
-/* Pairs of a batch of FMM_PAIR or FMM_SPARSE, mean. */
+/* Pairs of a batch of FMM_PAIR or FMM_SPARSE, mean (fmm_method_batches). */
 double fmm_bench_batch(fmm_operation operation, int order);
 
 /* Sources in and around a leaf of FMM_NEAR with so many particles, mean. */
@@ -57,9 +56,6 @@ typedef struct fmm_bench_pairs {
     double particles, leaves, near, uneven, sources;
 } fmm_bench_pairs;
 fmm_bench_pairs fmm_bench_uneven(void);
-
-/* Ordered far pairs of cells for each parent of FMM_LIST, mean. */
-double fmm_bench_list_pairs(int children);
 
 /* The method, of order 0, on a cube full of particles: borrowed until the bench is asked for something else. */
 typedef struct fmm_bench_cube {

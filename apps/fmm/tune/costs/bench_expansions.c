@@ -9,13 +9,9 @@
 #include "tune/costs/bench_parts.h"
 
 enum {
-    MOST_SPARSE = 23,
     PARENTS = FMM_BENCH_TOGETHER,
-    TARGETS = 8 * PARENTS,
-    SOURCES = 8 * 6 * 4 * 4, /* children of 4 x 2 x 2 parents that follow each other, and of all those around */
-    DIRECTIONS = 158,        /* of those opposite to each other one */
-    FAMILIES = 9 * PARENTS,  /* children of some parents, and these */
-    FEW_PARTICLES = 8,       /* of a leaf, mean */
+    FAMILIES = 9 * PARENTS, /* children of some parents, and these */
+    FEW_PARTICLES = 8,      /* of a leaf, mean */
     MANY_PARTICLES = 32,
     MOST_PARTICLES = 48,
     VISITS = 4096, /* of a cell and a leaf, ... */
@@ -35,73 +31,21 @@ enum {
 
 /* What a thread works on. */
 typedef struct pool {
-    int64_t stride, expansions, groups; /* so many multipoles, SOURCES for each group */
-    double *multipoles, *locals, *work,
-        *places; /* locals: TARGETS for each group; places: [8][ALL_PLACES] x, y, z, charge, potential, gradient */
+    int64_t stride, expansions;                  /* so many multipoles, and PARENTS locals */
+    double *multipoles, *locals, *work, *places; /* [8][ALL_PLACES] x, y, z, charge, potential, gradient */
 } pool;
 
 typedef struct benched {
     fmm_operation operation;
-    int order, gradient;
+    int gradient;
     const fmm_operators *operators;
-    int direction[DIRECTIONS][3];
 } benched;
-
-/* --------------------------------------------------------------------------------------------------- directions */
-
-/* Children of a parent that have a far pair in a direction, where no cell is empty: both octants in a coordinate with |d| < 3, else one. */
-static int pairs_of(const int direction[3])
-{
-    int ways = 1;
-    for (int c = 0; c < 3; c++) ways *= abs(direction[c]) == 3 ? 1 : 2;
-    return ways;
-}
-
-/* Whether a target can have a source on each side. */
-static int has_sides(const int direction[3]) { return abs(direction[0]) < 3 && abs(direction[1]) < 3 && abs(direction[2]) < 3; }
-
-/* All that lead to a well separated cell, the second of two that are opposite to each other: they differ in their tables and orders. */
-static void list_directions(benched *b)
-{
-    for (int d = 343 / 2 + 1, count = 0; d < 343; d++) {
-        const int at[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
-        if (abs(at[0]) < 2 && abs(at[1]) < 2 && abs(at[2]) < 2) continue;
-        for (int c = 0; c < 3; c++) b->direction[count][c] = at[c];
-        count++;
-    }
-}
-
-/* The pairs of batch d, on both sides; four fifths of those where no cell is empty: some are missing at the surface of what is filled. */
-static int batch_of(const benched *b, int d)
-{
-    return 2 * (b->operation == FMM_SPARSE ? 1 + d * 7 % MOST_SPARSE : PARENTS * pairs_of(b->direction[d]) * 4 / 5);
-}
-
-/*
- * Its targets with two sources: three quarters of the pairs that can be theirs, as where all cells of a cube of depth 4 are filled.  With one source a pair
- * takes up to 1.3 times as long.
- */
-static int twice_of(const benched *b, int d) { return has_sides(b->direction[d]) ? batch_of(b, d) * 3 / 8 : 0; }
-
-static int64_t pairs_of_all(const benched *b)
-{
-    int64_t pairs = 0;
-    for (int d = 0; d < DIRECTIONS; d++) pairs += batch_of(b, d);
-    return pairs;
-}
-
-double fmm_bench_batch(fmm_operation operation, int order)
-{
-    benched b = {.operation = operation, .order = order};
-    list_directions(&b);
-    return (double)pairs_of_all(&b) / DIRECTIONS;
-}
 
 static int64_t expansions_of(int64_t stride, int threads)
 {
     const int64_t bytes = ALL_MEMORY / threads > LEAST_MEMORY ? ALL_MEMORY / threads : LEAST_MEMORY;
     const int64_t many = bytes / (stride * (int64_t)sizeof(double));
-    return many > MOST_EXPANSIONS ? MOST_EXPANSIONS : many < SOURCES ? SOURCES : many;
+    return many > MOST_EXPANSIONS ? MOST_EXPANSIONS : many < 2 * FAMILIES ? 2 * FAMILIES : many;
 }
 
 /* Calls of what passes through all expansions take one half after the other. */
@@ -109,39 +53,16 @@ static int64_t half_of(int64_t expansions) { return expansions / 2; }
 
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 {
-    benched b = {.operation = operation, .order = order};
     const int threads = omp_get_max_threads();
     const int64_t half = half_of(expansions_of(fmm_stride(order), threads));
     if (operation == FMM_CELL) return threads * (half / FAMILIES) * 8 * PARENTS;
     if (operation == FMM_VISIT) return (int64_t)threads * VISITS * MANY_PARTICLES;
-    if (operation != FMM_PAIR && operation != FMM_SPARSE) return threads * half;
-    list_directions(&b);
-    return threads * pairs_of_all(&b);
+    return threads * half;
 }
 
 /* ---------------------------------------------------------------------------------------------------- one thread */
 
 static double *expansion(double *expansions, const pool *own, int64_t i) { return expansions + i * own->stride; }
-
-/* What is far from a group; the next call has another one, which is not in the cache then. */
-static void translate(const benched *b, const pool *own, int64_t group, int directions)
-{
-    double *const multipoles = expansion(own->multipoles, own, group * SOURCES), *const locals =
-                                                                                     expansion(own->locals, own, group * TARGETS);
-    const double *ahead[TARGETS], *behind[TARGETS];
-    double *to[TARGETS];
-    int64_t next = 0;
-    for (int d = 0; d < directions; d++) {
-        const int twice = twice_of(b, d), targets = batch_of(b, d) - twice;
-        for (int i = 0; i < targets; i++, next = (next + 5) % SOURCES) { /* not one after the other in memory */
-            const double *const from = expansion(multipoles, own, next), *const other = expansion(multipoles, own, (next + 2) % SOURCES);
-            ahead[i] = i < twice || i % 2 ? from : NULL;
-            behind[i] = i < twice || !(i % 2) ? other : NULL;
-            to[i] = expansion(locals, own, i);
-        }
-        fmm_m2l(b->operators, b->order, b->direction[d], targets, ahead, behind, to, own->work);
-    }
-}
 
 /* M2M of all children of parents in a half, and L2L to those in the other one; parents are read only, so that nothing grows without end. */
 static void shift(const benched *b, const pool *own, int64_t begin, int64_t other)
@@ -217,9 +138,7 @@ static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_
 static void work(const benched *b, const pool *own, int64_t call)
 {
     const int64_t half = half_of(own->expansions), begin = call % 2 * half, other = half - begin;
-    if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE)
-        translate(b, own, call % own->groups, DIRECTIONS);
-    else if (b->operation == FMM_CELL)
+    if (b->operation == FMM_CELL)
         shift(b, own, begin, other);
     else if (b->operation == FMM_VISIT)
         visit_cells(b, own, begin, other);
@@ -229,7 +148,7 @@ static void work(const benched *b, const pool *own, int64_t call)
 
 static void fill(const pool *own)
 {
-    for (int64_t i = 0; i < (own->expansions + own->groups * TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
+    for (int64_t i = 0; i < (own->expansions + PARENTS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
     for (int64_t i = 0; i < 8 * ALL_PLACES; i++) own->places[i] = ((double)(i * 37 % 128) + 0.5) / 128;
 }
 
@@ -260,14 +179,14 @@ static yoke_status fill_pools(fmm_bench_pools *p)
     if (status) return status;
     const int64_t stride = fmm_stride(p->order), expansions = expansions_of(stride, p->threads);
     const int64_t room = ((int64_t)fmm_translation_work(p->operators) + 7) / 8 * 8;
-    const int64_t groups = expansions / SOURCES, numbers = (expansions + groups * TARGETS) * stride, each = numbers + room + 8 * ALL_PLACES;
+    const int64_t numbers = (expansions + PARENTS) * stride, each = numbers + room + 8 * ALL_PLACES;
     status = fmm_allocate_large(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
     if (status) return status;
 #pragma omp parallel num_threads(p->threads)
     {
         const int t = omp_get_thread_num();
         double *own = p->numbers + t * each;
-        p->of_thread[t] = (pool){stride, expansions, groups, own, own + expansions * stride, own + numbers, own + numbers + room};
+        p->of_thread[t] = (pool){stride, expansions, own, own + expansions * stride, own + numbers, own + numbers + room};
         fill(&p->of_thread[t]);
     }
     return YOKE_OK;
@@ -296,12 +215,10 @@ yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_poo
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls)
 {
     double begin_s = 0, shortest_s = INFINITY;
-    benched b = {.operation = operation, .order = pools->order, .gradient = gradient, .operators = pools->operators};
-    list_directions(&b);
+    const benched b = {.operation = operation, .gradient = gradient, .operators = pools->operators};
 #pragma omp parallel num_threads(pools->threads)
     {
         const pool *own = &pools->of_thread[omp_get_thread_num()];
-        if (operation == FMM_PAIR || operation == FMM_SPARSE) translate(&b, own, 0, 1); /* so that the code is there */
         for (int64_t k = 0; k < calls; k++) {
 #pragma omp barrier
 #pragma omp master

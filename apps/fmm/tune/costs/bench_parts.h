@@ -8,7 +8,7 @@
 
 static inline double fmm_bench_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
 
-/* Parents whose children are translated together, in batches of at most 8 for each. */
+/* Parents whose children are shifted together. */
 enum { FMM_BENCH_TOGETHER = 16 };
 
 /* Tables and expansions of an order, for all threads. */
@@ -19,7 +19,7 @@ yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_poo
 /* NULL allowed. */
 void fmm_bench_pools_destroy(fmm_bench_pools *pools);
 
-/* As fmm_bench_units and fmm_bench_run, of the operations on expansions: FMM_PAIR, FMM_SPARSE, FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */
+/* As fmm_bench_units and fmm_bench_run, of the operations on expansions: FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order);
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls);
 

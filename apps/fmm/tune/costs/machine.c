@@ -16,7 +16,6 @@ static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 6
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
 enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
 static const int lone_sizes[2] = {8, FMM_MAX_BENCH_PARTICLES};
-static const int children[2] = {FMM_FEW_CHILDREN, FMM_ALL_CHILDREN};
 
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 {
@@ -39,9 +38,6 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     case FMM_SINGLE_LONE:
         *sizes = lone_sizes;
         return 2;
-    case FMM_LIST:
-        *sizes = children;
-        return 2;
     case FMM_WAVES:
     case FMM_FAMILY:
         *sizes = orders + FIRST_WAVES;
@@ -55,10 +51,10 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
-        "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",   "lone n=%d",     "single uneven n=%d",
-        "single near n=%d", "single lone n=%d", "list n=%d",   "tables p=%d", "waves p=%d",    "pair p=%d",
-        "sparse p=%d",      "family p=%d",      "cell p=%d",   "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
-    const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_LIST) || operation >= FMM_VISIT;
+        "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",     "lone n=%d",     "single uneven n=%d",
+        "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",     "sparse p=%d",
+        "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+    const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
@@ -66,16 +62,17 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
 }
 
 /* The sources of what is measured (yoke_embed_text). */
-extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_harmonics_text[],
-    fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_levels_text[], fmm_bench_text[],
-    fmm_bench_expansions_text[];
+extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_between_text[],
+    fmm_harmonics_text[], fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_levels_text[],
+    fmm_bench_text[], fmm_bench_expansions_text[];
 
 /* FNV-1a of these texts: they are long, and there are many works. */
 static void fingerprint(char text[17])
 {
-    const char *const sources[] = {fmm_near_pairs_text,   fmm_translate_text, fmm_waves_text,       fmm_wave_levels_text,
-                                   fmm_harmonics_text,    fmm_near_text,      fmm_near_single_text, fmm_batch_text,
-                                   fmm_batch_single_text, fmm_levels_text,    fmm_bench_text,       fmm_bench_expansions_text};
+    const char *const sources[] = {fmm_near_pairs_text,      fmm_translate_text,    fmm_waves_text,  fmm_wave_levels_text,
+                                   fmm_between_text,         fmm_harmonics_text,    fmm_near_text,   fmm_near_single_text,
+                                   fmm_batch_text,           fmm_batch_single_text, fmm_levels_text, fmm_bench_text,
+                                   fmm_bench_expansions_text};
     uint64_t sum = 14695981039346656037u;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
         for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;

@@ -58,9 +58,9 @@ typedef struct fmm_machine {
     double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
     fmm_pair_costs pairs;                    /* near field, in the precision that is predicted: */
     fmm_pair_costs in_double, in_single;
-    double list, list_pair;           /* lists of far pairs = so much for each parent, and for each target and source */
     double tables[FMM_MAX_ORDER + 1]; /* of the operators, once */
-    double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
+    double pair[FMM_MAX_ORDER + 1],
+        batch[FMM_MAX_ORDER + 1]; /* lists and M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],
         family[FMM_MAX_ORDER + 1];   /* M2L by plane waves: tables of a set, once; a parent of all its children; 0: none of this set */
     double cell[FMM_MAX_ORDER + 1];  /* M2M and L2L of a child */

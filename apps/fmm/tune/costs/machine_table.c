@@ -84,14 +84,6 @@ static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const do
     pairs->leaf = fmin(pairs->leaf, full[0]);
 }
 
-/* Few pairs and many tell what a parent takes without any, and a pair. */
-static void find_lists(fmm_machine *m)
-{
-    double parent[2];
-    get_sizes(m, FMM_LIST, parent);
-    line(fmm_bench_list_pairs(FMM_FEW_CHILDREN), parent[0], fmm_bench_list_pairs(FMM_ALL_CHILDREN), parent[1], &m->list_pair, &m->list);
-}
-
 /* Of a source, straight between the sizes that were measured, without what the leaf takes. */
 static void find_pairs_of_leaves(const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
@@ -226,7 +218,6 @@ void fmm_machine_find_costs(fmm_machine *m)
 {
     find_trees(m);
     find_near(m);
-    find_lists(m);
     find_order_costs(m, FMM_TABLES, m->tables);
     find_pairs(m);
     find_wave_costs(m, FMM_WAVES, m->waves);
