@@ -133,8 +133,8 @@ static void check(int order, int held, const fmm_kernels *kernels, int gap)
 {
     fmm_operators *o;
     fmm_waves *w;
-    assert_int_equal(fmm_operators_create_within(context, order, held, &o), YOKE_OK);
-    assert_int_equal(fmm_waves_create(context, order, order, held, &w), YOKE_OK);
+    assert_int_equal(fmm_operators_create_within(context, order, (fmm_held){held, order}, &o), YOKE_OK);
+    assert_int_equal(fmm_waves_create(context, order, order, (fmm_held){held, order}, &w), YOKE_OK);
     o->kernels = w->kernels = kernels;
     for (int axis = 0; axis < FMM_AXES; axis++) {
         double waves, rotations;
@@ -192,7 +192,7 @@ static void errors_fall_with_the_set(void **state)
     for (int set = FIRST; set < FIRST + 3 * STEP; set += STEP) {
         fmm_waves *w;
         double waves;
-        assert_int_equal(fmm_waves_create(context, ORDER, set, ORDER, &w), YOKE_OK);
+        assert_int_equal(fmm_waves_create(context, ORDER, set, (fmm_held){ORDER, ORDER}, &w), YOKE_OK);
         box *b = fill(o, 0.5, 0);
         by_waves(w, b, 2);
         by_rotations(o, b, 2);
@@ -210,12 +210,13 @@ static void orders_without_a_quadrature_are_refused(void **state)
 {
     (void)state;
     fmm_waves *w;
-    assert_int_equal(fmm_waves_create(context, FMM_FIRST_WAVE_ORDER - 1, 8, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, FMM_LAST_WAVE_ORDER + 1, 8, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, FMM_FIRST_WAVE_SET - 1, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, FMM_LAST_WAVE_SET + 1, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, 8, 7, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, 8, FMM_MAX_ORDER + 1, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, FMM_FIRST_WAVE_ORDER - 1, 8, (fmm_held){50, 50}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, FMM_LAST_WAVE_ORDER + 1, 8, (fmm_held){50, 50}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, FMM_FIRST_WAVE_SET - 1, (fmm_held){50, 50}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, FMM_LAST_WAVE_SET + 1, (fmm_held){50, 50}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, 8, (fmm_held){7, 8}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, 8, (fmm_held){8, 7}, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, 8, (fmm_held){FMM_MAX_ORDER + 1, 8}, &w), YOKE_ERROR_ARGUMENT);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -41,11 +41,15 @@ typedef struct fmm_operators fmm_operators;
 
 /* Errors: ARGUMENT (order outside 0 .. FMM_MAX_ORDER), MEMORY. */
 yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators **operators);
+/* The orders with which expansions are held. */
+typedef struct fmm_held {
+    int multipole, local;
+} fmm_held;
 /*
- * The same for expansions that are held with a higher order: degrees above `order` are neither read nor written.
+ * The same for expansions that are held with higher orders: degrees above `order` are neither read nor written.
  * Errors: ARGUMENT (also: held below order), MEMORY.
  */
-yoke_status fmm_operators_create_within(yoke_context *context, int order, int held, fmm_operators **operators);
+yoke_status fmm_operators_create_within(yoke_context *context, int order, fmm_held held, fmm_operators **operators);
 /* NULL allowed. */
 void fmm_operators_destroy(fmm_operators *operators);
 int fmm_operators_order(const fmm_operators *operators);

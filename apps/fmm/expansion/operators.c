@@ -139,16 +139,16 @@ static void create_directions(fmm_operators *o, double **numbers)
 
 yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators **operators)
 {
-    return fmm_operators_create_within(context, order, order, operators);
+    return fmm_operators_create_within(context, order, (fmm_held){order, order}, operators);
 }
 
-yoke_status fmm_operators_create_within(yoke_context *context, int order, int held, fmm_operators **operators)
+yoke_status fmm_operators_create_within(yoke_context *context, int order, fmm_held held, fmm_operators **operators)
 {
     if (order < 0 || order > FMM_MAX_ORDER)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "order %d of expansions: give 0 to %d", order, FMM_MAX_ORDER);
-    if (held < order || held > FMM_MAX_ORDER)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "operators of order %d within order %d: give %d to %d", order, held, order,
-                         FMM_MAX_ORDER);
+    if (held.multipole < order || held.multipole > FMM_MAX_ORDER || held.local < order || held.local > FMM_MAX_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "operators of order %d within orders %d and %d: give %d to %d", order,
+                         held.multipole, held.local, order, FMM_MAX_ORDER);
     fmm_operators *o;
     yoke_status status = yoke_allocate(context, 1, sizeof *o, &o);
     if (status != YOKE_OK) return status;
@@ -158,7 +158,8 @@ yoke_status fmm_operators_create_within(yoke_context *context, int order, int he
         yoke_release(context, o);
         return status;
     }
-    o->context = context, o->order = order, o->imaginary = fmm_harmonics(held);
+    o->context = context, o->order = order;
+    o->multipole = fmm_harmonics(held.multipole), o->local = fmm_harmonics(held.local);
     const fmm_kernels *list[FMM_MAX_KERNELS];
     o->kernels = list[fmm_kernels_list(list) - 1];
     double *numbers = o->numbers;
@@ -185,23 +186,23 @@ int fmm_operators_order(const fmm_operators *o) { return o->order; }
 
 void fmm_p2m(const fmm_operators *o, const fmm_frame *frame, const fmm_sources *sources, double *multipole)
 {
-    o->kernels->gather(&o->regular, o->order, o->imaginary, frame, sources, multipole);
+    o->kernels->gather(&o->regular, o->order, o->multipole, frame, sources, multipole);
 }
 
 void fmm_p2l(const fmm_operators *o, const fmm_frame *frame, const fmm_sources *sources, double *local)
 {
-    o->kernels->gather(&o->irregular, o->order, o->imaginary, frame, sources, local);
+    o->kernels->gather(&o->irregular, o->order, o->local, frame, sources, local);
 }
 
-/* Coefficient (l, m) for any m; 0 outside of the expansion. */
-static void coefficient(const fmm_operators *o, const double *expansion, int l, int m, double value[2])
+/* Coefficient (l, m) for any m; 0 outside of the expansion, a local one or a multipole. */
+static void coefficient(const fmm_operators *o, int local, const double *expansion, int l, int m, double value[2])
 {
     value[0] = value[1] = 0;
     if (l < 0 || l > o->order || abs(m) > l) return;
     int i = fmm_harmonic(l, abs(m));
     double sign = m < 0 && m & 1 ? -1 : 1;
     value[0] = sign * expansion[i];
-    value[1] = (m < 0 ? -sign : sign) * expansion[o->imaginary + i];
+    value[1] = (m < 0 ? -sign : sign) * expansion[(local ? o->local : o->multipole) + i];
 }
 
 /*
@@ -214,13 +215,13 @@ static void fill_factors(const fmm_operators *o, int local, int l, int m, const 
 {
     int there = local ? l + 1 : l - 1;
     double twice = m > 0 ? 2 : 1, sign = local ? 1 : -1, c[2], up[2], down[2];
-    coefficient(o, expansion, l, m, c);
+    coefficient(o, local, expansion, l, m, c);
     f[0] = twice * c[0], f[1] = twice * c[1];
-    coefficient(o, expansion, there, m, c);
+    coefficient(o, local, expansion, there, m, c);
     f[6] = sign * twice * c[0], f[7] = sign * twice * c[1];
-    coefficient(o, expansion, there, local ? m + 1 : m - 1, up);     /* beside harmonic m  */
-    coefficient(o, expansion, there, local ? -m + 1 : -m - 1, down); /* beside harmonic -m */
-    double other = m == 0 ? 0 : m & 1 ? -1 : 1;                      /* harmonic -m is other times the conjugate of harmonic m */
+    coefficient(o, local, expansion, there, local ? m + 1 : m - 1, up);     /* beside harmonic m  */
+    coefficient(o, local, expansion, there, local ? -m + 1 : -m - 1, down); /* beside harmonic -m */
+    double other = m == 0 ? 0 : m & 1 ? -1 : 1;                             /* harmonic -m is other times the conjugate of harmonic m */
     f[2] = sign * (up[0] + other * down[0]);
     f[3] = sign * (up[1] - other * down[1]);
     f[4] = (up[1] + other * down[1]);
@@ -253,12 +254,12 @@ size_t fmm_translation_work(const fmm_operators *o) { return 4 * (size_t)fmm_har
 
 void fmm_m2m(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2m[octant], o->order, o->imaginary, pairs, from, NULL, to, work);
+    o->kernels->translate(&o->m2m[octant], o->order, (const int[2]){o->multipole, o->multipole}, pairs, from, NULL, to, work);
 }
 
 void fmm_l2l(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->l2l[octant], o->order, o->imaginary, pairs, from, NULL, to, work);
+    o->kernels->translate(&o->l2l[octant], o->order, (const int[2]){o->local, o->local}, pairs, from, NULL, to, work);
 }
 
 /* Some pairs that are alike. */
@@ -272,8 +273,8 @@ static void flush(const fmm_operators *o, int order, const int direction[3], bat
 {
     const fmm_translation *translation = &o->m2l[direction_index(direction[0], direction[1], direction[2])];
     const int both = b->ahead[0] && b->behind[0];
-    (both ? o->kernels->translate_both : o->kernels->translate)(translation, order, o->imaginary, b->count, b->ahead, b->behind, b->to,
-                                                                work);
+    (both ? o->kernels->translate_both : o->kernels->translate)(translation, order, (const int[2]){o->multipole, o->local}, b->count,
+                                                                b->ahead, b->behind, b->to, work);
     b->count = 0;
 }
 

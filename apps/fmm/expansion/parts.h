@@ -17,7 +17,8 @@ enum {
 struct fmm_operators {
     yoke_context *context;
     const fmm_kernels *kernels;
-    int order, imaginary; /* where imaginary parts begin in the expansions that are read and written */
+    int order;
+    int multipole, local; /* where imaginary parts begin in these expansions */
     double *numbers;      /* all that the pointers below and in translations point to */
     fmm_recurrence regular, irregular;
     int angles;
@@ -39,7 +40,7 @@ struct fmm_waves {
     yoke_context *context;
     const fmm_kernels *kernels;
     const fmm_wave_node *node;
-    int imaginary; /* where imaginary parts begin in expansions */
+    int multipole, local; /* where imaginary parts begin in these expansions */
     fmm_wave_tables tables;
     double *numbers; /* all that pointers in tables point to */
     double *none;    /* an expansion of zeros */

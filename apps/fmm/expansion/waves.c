@@ -143,24 +143,24 @@ static void fill_turns(fmm_waves *w, double *numbers)
     }
 }
 
-yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves)
+yoke_status fmm_waves_create(yoke_context *context, int order, int set, fmm_held held, fmm_waves **waves)
 {
     if (order < FMM_FIRST_WAVE_ORDER || order > FMM_LAST_WAVE_ORDER || set < FIRST_ORDER || set > LAST_ORDER)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                          "order %d and set %d of plane waves: give an order of %d to %d and a set of %d to %d", order, set,
                          FMM_FIRST_WAVE_ORDER, FMM_LAST_WAVE_ORDER, FIRST_ORDER, LAST_ORDER);
-    if (held < order || held > FMM_MAX_ORDER)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plane waves of order %d within order %d: give %d to %d", order, held, order,
-                         FMM_MAX_ORDER);
+    if (held.multipole < order || held.multipole > FMM_MAX_ORDER || held.local < order || held.local > FMM_MAX_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plane waves of order %d within orders %d and %d: give %d to %d", order,
+                         held.multipole, held.local, order, FMM_MAX_ORDER);
     fmm_waves *w;
     yoke_status status = yoke_allocate(context, 1, sizeof *w, &w);
     if (status) return status;
-    w->context = context, w->imaginary = fmm_harmonics(held);
+    w->context = context, w->multipole = fmm_harmonics(held.multipole), w->local = fmm_harmonics(held.local);
     lay_out(w, order, set);
     const fmm_kernels *list[FMM_MAX_KERNELS];
     w->kernels = list[fmm_kernels_list(list) - 1];
     status = yoke_allocate(context, (int64_t)numbers_of(&w->tables), sizeof *w->numbers, &w->numbers);
-    if (!status) status = yoke_allocate(context, 2 * (int64_t)w->imaginary, sizeof *w->none, &w->none);
+    if (!status) status = yoke_allocate(context, 2 * (int64_t)w->multipole, sizeof *w->none, &w->none);
     if (status) {
         fmm_waves_destroy(w);
         return status;
@@ -186,7 +186,7 @@ size_t fmm_waves_size(const fmm_waves *w) { return (size_t)(2 * FAMILY * 2 * w->
 size_t fmm_waves_work(const fmm_waves *w)
 {
     const fmm_wave_tables *t = &w->tables;
-    return FAMILY * (size_t)(2 * fmm_harmonics(t->order) + t->mode_first[t->rings] + 4 * t->padded) + whole_lines(2 * (size_t)w->imaginary);
+    return FAMILY * (size_t)(2 * fmm_harmonics(t->order) + t->mode_first[t->rings] + 4 * t->padded) + whole_lines(2 * (size_t)w->local);
 }
 
 /* The octant whose place in x' y' z' is `child`. */
@@ -204,13 +204,13 @@ void fmm_waves_send(const fmm_waves *w, int axis, const double *const child[8], 
         const double *own = child[octant_of(axis, i)];
         from[i] = own ? own : w->none;
     }
-    w->kernels->send(&w->tables, w->imaginary, axis, from, family, work);
+    w->kernels->send(&w->tables, w->multipole, axis, from, family, work);
 }
 
 void fmm_waves_receive(const fmm_waves *w, int axis, const double *const around[FMM_AROUND], double *const child[8], double *work)
 {
     const double *near[2][9];
-    double *to[FAMILY], *const nobody = work + fmm_waves_work(w) - whole_lines(2 * (size_t)w->imaginary);
+    double *to[FAMILY], *const nobody = work + fmm_waves_work(w) - whole_lines(2 * (size_t)w->local);
     for (int i = 0; i < FAMILY; i++) {
         double *own = child[octant_of(axis, i)];
         to[i] = own ? own : nobody;
@@ -221,5 +221,5 @@ void fmm_waves_receive(const fmm_waves *w, int axis, const double *const around[
             const int at[3][3] = {{z, y, -x}, {-y, z, -x}, {x, y, z}};
             near[way][d] = around[at[axis][0] + 1 + 3 * (at[axis][1] + 1) + 9 * (at[axis][2] + 1)];
         }
-    w->kernels->receive(&w->tables, w->imaginary, axis, (const double *const(*)[9])near, to, work);
+    w->kernels->receive(&w->tables, w->local, axis, (const double *const(*)[9])near, to, work);
 }

@@ -25,10 +25,10 @@ enum { FMM_FIRST_WAVE_ORDER = 4, FMM_LAST_WAVE_ORDER = 32, FMM_FIRST_WAVE_SET = 
 typedef struct fmm_waves fmm_waves;
 
 /*
- * Of expansions that are held with an order not below.  The order may be above the set's number too.
+ * Of expansions that are held with orders not below.  The order may be above the set's number too.
  * Errors: ARGUMENT (order or set outside of these, held below order), MEMORY.
  */
-yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves);
+yoke_status fmm_waves_create(yoke_context *context, int order, int set, fmm_held held, fmm_waves **waves);
 /* NULL allowed. */
 void fmm_waves_destroy(fmm_waves *waves);
 /* Doubles of a family's waves of one axis, and of the work of a thread; a multiple of 8 both.  What they point to is aligned to 64 bytes. */

@@ -46,7 +46,7 @@ static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_wor
 static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
     const int level = group->level;
-    memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->stride) * sizeof(double));
+    memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->local_stride) * sizeof(double));
     const int64_t pairs = m->waves[level].tables ? 0 : translate_pairs(m, group, worker);
     for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
     return pairs;

@@ -80,12 +80,12 @@ static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *op
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* Expansions are held with an order of `held` at least. */
+/* Multipoles are held with an order of `held` at least. */
 static yoke_status create_operators(fmm_method *m, const int *order, int held)
 {
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
         if (order[l] > m->order) m->order = order[l];
-    m->held = held > m->order ? held : m->order;
+    m->held = (fmm_held){.multipole = held > m->order ? held : m->order, .local = m->order};
     yoke_status status = fmm_operators_create_within(m->context, m->order, m->held, &m->operators);
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
         if (order[l] == m->order) m->between[l] = m->operators;
@@ -134,58 +134,69 @@ static yoke_status create_groups(fmm_method *m)
         }
     }
     m->first_group[FMM_FAR_LEVEL - 1] = m->groups;
+    if (!status) return YOKE_OK;
+    yoke_release(m->context, m->group);
+    m->group = NULL;
     return status;
 }
 
-static yoke_status create_expansions(fmm_method *m)
-{
-    yoke_status status = create_groups(m);
-    m->stride = fmm_stride(m->held);
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
-        int64_t cells = m->tree->level[l].count;
-        size_t bytes = (size_t)m->stride * sizeof(double);
-        status = fmm_allocate_large(m->context, cells, bytes, &m->multipole[l]);
-        if (!status) status = fmm_allocate_large(m->context, cells, bytes, &m->local[l]);
-    }
-    return status;
-}
-
-static void get_expansions(fmm_method *m, double *const *expansions)
+static void get_expansions(fmm_method *m, double *const *expansions, int64_t stride)
 {
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && m->memory; l++)
-        if (expansions[l]) fmm_pages_get(expansions[l], (size_t)(m->tree->level[l].count * m->stride) * sizeof(double), m->memory);
+        if (expansions[l]) fmm_pages_get(expansions[l], (size_t)(m->tree->level[l].count * stride) * sizeof(double), m->memory);
 }
 
 void fmm_method_get_memory(fmm_method *m)
 {
-    get_expansions(m, m->multipole);
-    get_expansions(m, m->local);
+    get_expansions(m, m->multipole, m->stride);
+    get_expansions(m, m->local, m->local_stride);
     if (m->family_waves && m->memory) fmm_pages_get(m->family_waves, (size_t)m->waves_size * sizeof *m->family_waves, m->memory);
 }
 
-static void destroy_expansions(fmm_method *m)
+static void destroy_expansions(fmm_method *m, double **expansions)
 {
-    yoke_release(m->context, m->group);
-    m->group = NULL;
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
-        yoke_release(m->context, m->multipole[l]);
-        yoke_release(m->context, m->local[l]);
-        m->multipole[l] = m->local[l] = NULL;
+        yoke_release(m->context, expansions[l]);
+        expansions[l] = NULL;
     }
+}
+
+/* All of them or none. */
+static yoke_status create_expansions(fmm_method *m, int64_t stride, double **expansions)
+{
+    yoke_status status = YOKE_OK;
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++)
+        status = fmm_allocate_large(m->context, m->tree->level[l].count, (size_t)stride * sizeof(double), &expansions[l]);
+    if (status) destroy_expansions(m, expansions);
+    return status;
+}
+
+/* Local expansions hold nothing before a run. */
+static yoke_status have_locals(fmm_method *m)
+{
+    const int64_t stride = fmm_stride(m->order);
+    if (m->local[FMM_FAR_LEVEL] && m->local_stride == stride) return YOKE_OK;
+    destroy_expansions(m, m->local);
+    m->local_stride = stride;
+    return create_expansions(m, stride, m->local);
 }
 
 /* Multipole expansions of fmm_method_expand stay where they have all degrees that the orders need. */
 yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
 {
-    const int expanded = m->is_expanded ? m->held : -1;
+    const int expanded = m->is_expanded ? m->held.multipole : -1;
     destroy_operators(m);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
     yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
     if (!status) status = create_operators(m, order, expanded);
-    if (!status && m->order <= expanded) return YOKE_OK;
-    m->is_expanded = false;
-    destroy_expansions(m);
-    return status ? status : create_expansions(m);
+    if (!status && !m->group) status = create_groups(m);
+    if (status || m->order > expanded) {
+        m->is_expanded = false;
+        m->stride = fmm_stride(m->held.multipole);
+        destroy_expansions(m, m->multipole);
+        if (!status) status = create_expansions(m, m->stride, m->multipole);
+    }
+    return status ? status : have_locals(m);
 }
 
 yoke_status fmm_method_set_order(fmm_method *m, int order)
@@ -233,7 +244,9 @@ void fmm_method_destroy(fmm_method *m)
 {
     if (!m) return;
     yoke_context *context = m->context;
-    destroy_expansions(m);
+    destroy_expansions(m, m->multipole);
+    destroy_expansions(m, m->local);
+    yoke_release(context, m->group);
     destroy_operators(m);
     if (m->tree) fmm_near_list_destroy(m->tree, &m->near);
     if (m->tree) fmm_w_list_destroy(m->tree, &m->w);
@@ -351,7 +364,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
     yoke_status status = fmm_method_set_order(m, order);
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
-        get_expansions(m, m->multipole);
+        get_expansions(m, m->multipole, m->stride);
         double clock_s = now_s(m);
         if (!status) fmm_pass_upward(m, threads, workers);
         m->expanded_s = lap(m, &clock_s);
@@ -364,7 +377,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
 
 double fmm_method_saved_s(const fmm_method *m)
 {
-    return m->is_expanded ? m->expanded_s * fmm_harmonics(m->order) / fmm_harmonics(m->held) : 0;
+    return m->is_expanded ? m->expanded_s * fmm_harmonics(m->order) / fmm_harmonics(m->held.multipole) : 0;
 }
 
 static yoke_status check_field(const fmm_method *m, const fmm_field *field)

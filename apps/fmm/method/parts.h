@@ -76,18 +76,18 @@ struct fmm_method {
     fmm_slice *slice;
     fmm_siblings *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
     int64_t first_block[9];
-    int order;                                 /* the highest of all levels */
-    int held;                                  /* with which expansions are held: that or a higher one */
-    bool is_expanded;                          /* multipoles have all degrees of `held`, of the charges in `sorted` */
-    double expanded_s;                         /* that this took */
-    fmm_operators *operators;                  /* of that order */
+    int order;                /* the highest of all levels */
+    fmm_held held;            /* with which expansions are held: local ones with that, multipoles with that or a higher one */
+    bool is_expanded;         /* multipoles have all degrees of held.multipole, of the charges in `sorted` */
+    double expanded_s;        /* that this took */
+    fmm_operators *operators; /* of that order */
     fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
     fmm_wave_level waves[FMM_MAX_DEPTH + 1];
     double *family_waves;                 /* of some layers of a level, one axis; NULL: no level has waves */
     int64_t waves_size;                   /* doubles of these */
-    int64_t stride;                       /* values from one expansion to the next */
+    int64_t stride, local_stride;         /* values from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
-    double *local[FMM_MAX_DEPTH + 1];
+    double *local[FMM_MAX_DEPTH + 1];     /* [cells of level][local_stride] */
     int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first: */
     fmm_siblings *group;
     int64_t first_group[FMM_MAX_DEPTH + 1]; /* those of level l are first_group[l] ... first_group[l - 1] - 1 */
@@ -107,7 +107,7 @@ static inline int fmm_leaves_at_a_time(const fmm_method *m, int threads)
 }
 
 static inline double *fmm_multipole(const fmm_method *m, int level, int64_t cell) { return m->multipole[level] + cell * m->stride; }
-static inline double *fmm_local(const fmm_method *m, int level, int64_t cell) { return m->local[level] + cell * m->stride; }
+static inline double *fmm_local(const fmm_method *m, int level, int64_t cell) { return m->local[level] + cell * m->local_stride; }
 static inline fmm_frame fmm_frame_of(const fmm_method *m, int level, int64_t cell)
 {
     fmm_frame frame;

@@ -139,15 +139,15 @@ static double *waves_of(const fmm_method *m, const fmm_wave_level *w, int32_t pa
 }
 
 /* Cells of a family by octant, in expansions [cells][stride]. */
-static void children_of(const fmm_method *m, const fmm_level *above, int32_t parent, double *expansions, double *child[8])
+static void children_of(const fmm_level *above, int32_t parent, double *expansions, int64_t stride, double *child[8])
 {
-    for (int o = 0; o < 8; o++) child[o] = above->octants[parent] >> o & 1 ? expansions + fmm_child(above, parent, o) * m->stride : NULL;
+    for (int o = 0; o < 8; o++) child[o] = above->octants[parent] >> o & 1 ? expansions + fmm_child(above, parent, o) * stride : NULL;
 }
 
 static void send(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t parent, fmm_worker *worker)
 {
     double *child[8];
-    children_of(m, &m->tree->level[w->level - 1], parent, m->multipole[w->level], child);
+    children_of(&m->tree->level[w->level - 1], parent, m->multipole[w->level], m->stride, child);
     fmm_waves_send(w->tables, axis, (const double *const *)child, waves_of(m, w, parent), worker->work);
 }
 
@@ -176,7 +176,7 @@ static int64_t receive(const fmm_method *m, const fmm_wave_level *w, int axis, i
         const int32_t near = worker->walk.near[above][n];
         around[n] = n != FMM_SELF && near >= 0 && w->slot[near] >= 0 ? waves_of(m, w, near) : NULL;
     }
-    children_of(m, cells, parent, m->local[w->level], child);
+    children_of(cells, parent, m->local[w->level], m->local_stride, child);
     fmm_waves_receive(w->tables, axis, around, child, worker->work);
     return axis == 0 ? count_pairs(&worker->walk, cells, above) : 0;
 }

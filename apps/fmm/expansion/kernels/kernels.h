@@ -61,21 +61,21 @@ typedef struct fmm_wave_tables {
 
 typedef struct fmm_kernels {
     int pairs; /* of a translation at once */
-    /* Adds charge times harmonic to the coefficients.  imaginary: where the imaginary parts begin, in the next too. */
+    /* Adds charge times harmonic to the coefficients.  imaginary: where the imaginary parts begin. */
     void (*gather)(const fmm_recurrence *recurrence, int order, int imaginary, const fmm_frame *frame, const fmm_sources *sources,
                    double *coefficients);
     /* Adds sums over harmonics of degrees 0 .. degree; factors[harmonic][FMM_FACTORS]. */
     void (*evaluate)(const fmm_recurrence *recurrence, int degree, const fmm_frame *frame, const double *factors,
                      const fmm_targets *targets);
-    /* from[i] to to[i]; of M2L where from[i] is NULL behind[i], a source opposite to the translation's vector.  behind: NULL allowed. */
-    void (*translate)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+    /* from[i] to to[i], whose imaginary parts begin at imaginary[0] and [1]; of M2L where from[i] is NULL behind[i], a source opposite to the translation's vector.  behind: NULL allowed. */
+    void (*translate)(const fmm_translation *translation, int order, const int imaginary[2], int64_t pairs, const double *const *from,
                       const double *const *behind, double *const *to, double *work);
     /* Multipole expansions of eight children to waves of an axis, and such waves of nine families on each side to local expansions. */
     void (*send)(const fmm_wave_tables *tables, int imaginary, int axis, const double *const child[8], double *family, double *work);
     void (*receive)(const fmm_wave_tables *tables, int imaginary, int axis, const double *const near[2][9], double *const child[8],
                     double *work);
     /* M2L of both to to[i]. */
-    void (*translate_both)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+    void (*translate_both)(const fmm_translation *translation, int order, const int imaginary[2], int64_t pairs, const double *const *from,
                            const double *const *behind, double *const *to, double *work);
 } fmm_kernels;
 

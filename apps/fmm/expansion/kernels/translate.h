@@ -249,11 +249,11 @@ INLINE void axial(int wide, int both, int order, const fmm_translation *t, const
 }
 
 /* Of sources ahead, in the direction of the vector, or behind, where from[i] is NULL; or both of them, where `both`. */
-INLINE void translate_wide(int wide, int both, const fmm_translation *t, int order, int imaginary, int pairs, const double *const *from,
-                           const double *const *behind, double *const *to, double *work)
+INLINE void translate_wide(int wide, int both, const fmm_translation *t, int order, const int imaginary[2], int pairs,
+                           const double *const *from, const double *const *behind, double *const *to, double *work)
 {
     const int n = fmm_harmonics(order), step = both ? 2 * wide : wide;
-    const int together = imaginary == n ? 2 * n : n; /* values that follow one another */
+    const int together[2] = {imaginary[0] == n ? 2 * n : n, imaginary[1] == n ? 2 * n : n}; /* values that follow one another */
     vector *values = (vector *)work, side[WIDE] = {{0}};
     const double *lane[MAX_WIDE * LANES];
     for (int i = 0; i < wide * LANES; i++) {
@@ -262,16 +262,16 @@ INLINE void translate_wide(int wide, int both, const fmm_translation *t, int ord
         side[i / LANES][i % LANES] = from[pair] ? 1 : -1;
         if (both) lane[wide * LANES + i] = behind[pair];
     }
-    to_lanes(step, 0, together, lane, values);
-    if (together == n) to_lanes(step, imaginary, n, lane, values + n * step);
+    to_lanes(step, 0, together[0], lane, values);
+    if (together[0] == n) to_lanes(step, imaginary[0], n, lane, values + n * step);
     turn_in(step, order, t, values);
     axial(wide, both, order, t, side, values);
     turn_out(wide, step, order, t, values);
-    from_lanes(wide, step, 0, together, pairs, values, to);
-    if (together == n) from_lanes(wide, step, imaginary, n, pairs, values + n * step, to);
+    from_lanes(wide, step, 0, together[1], pairs, values, to);
+    if (together[1] == n) from_lanes(wide, step, imaginary[1], n, pairs, values + n * step, to);
 }
 
-INLINE void translate_all(int both, const fmm_translation *t, int order, int imaginary, int64_t pairs, const double *const *from,
+INLINE void translate_all(int both, const fmm_translation *t, int order, const int imaginary[2], int64_t pairs, const double *const *from,
                           const double *const *behind, double *const *to, double *work)
 {
     int64_t first = 0;
@@ -283,13 +283,13 @@ INLINE void translate_all(int both, const fmm_translation *t, int order, int ima
         translate_wide(1, both, t, order, imaginary, (int)(pairs - first), from + first, behind ? behind + first : NULL, to + first, work);
 }
 
-static void translate(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+static void translate(const fmm_translation *translation, int order, const int imaginary[2], int64_t pairs, const double *const *from,
                       const double *const *behind, double *const *to, double *work)
 {
     translate_all(0, translation, order, imaginary, pairs, from, behind, to, work);
 }
 
-static void translate_both(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+static void translate_both(const fmm_translation *translation, int order, const int imaginary[2], int64_t pairs, const double *const *from,
                            const double *const *behind, double *const *to, double *work)
 {
     translate_all(1, translation, order, imaginary, pairs, from, behind, to, work);

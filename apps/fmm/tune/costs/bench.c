@@ -424,7 +424,7 @@ static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, d
     for (int64_t k = 0; k < calls && !status; k++) {
         fmm_waves *waves = NULL;
         const double begin_s = fmm_bench_now_s(bench->clock);
-        status = fmm_waves_create(bench->context, order, order, order, &waves);
+        status = fmm_waves_create(bench->context, order, order, (fmm_held){order, order}, &waves);
         *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
         fmm_waves_destroy(waves);
     }

@@ -286,7 +286,7 @@ static yoke_status measure_waves(const search *s, int order, int set, fmm_tail *
     fmm_draw some[FMM_WAVE_DRAWS + FMM_MAX_DEPTH + 1];
     fmm_tail tails[FMM_MAX_DEPTH + 1];
     fmm_waves *waves = NULL;
-    yoke_status status = fmm_waves_create(s->context, higher, set, s->expanded.order, &waves);
+    yoke_status status = fmm_waves_create(s->context, higher, set, (fmm_held){s->expanded.order, s->expanded.order}, &waves);
     const fmm_survey_options options = {.draws = draw_some(s, some),
                                         .draw = some,
                                         .complete = never,
