@@ -1,4 +1,5 @@
 /* What operations take on a machine: measured, kept, corrected by runs. */
+#include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -52,6 +53,32 @@ static void costs_of_a_machine_are_found(void **state)
     assert_near(machine.in_double.large, source_of(&usual, 128) / 128, 1e-9);
     assert_near(machine.in_single.large, source_of(&usual, 128) / 256, 1e-9);
     yoke_run_destroy(run);
+}
+
+/* The store has those of several numbers of threads side by side. */
+static void each_number_of_threads_has_costs_of_its_own(void **state)
+{
+    (void)state;
+    const int usually = omp_get_max_threads();
+    char path[64];
+    (void)snprintf(path, sizeof path, "tune-threads-%ld.json", (long)getpid());
+    for (int get = 0; get < 2; get++)
+        for (int threads = 1; threads <= 3; threads++) {
+            known costs = usual;
+            fmm_machine machine;
+            costs.pair *= threads;
+            omp_set_num_threads(threads);
+            yoke_run *run = open_run(path);
+            if (get)
+                assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
+            else
+                measure(run, &costs, &machine);
+            assert_costs(&machine, &costs);
+            assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+            yoke_run_destroy(run);
+        }
+    omp_set_num_threads(usually);
+    (void)remove(path);
 }
 
 /* What the run plans with is what the trees were predicted with, also where measurements were disturbed: of order 8, and of leaves of 64 particles. */
@@ -498,6 +525,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plans_are_by_the_predicted_times_where_measurements_were_disturbed),
     cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
+    cmocka_unit_test(each_number_of_threads_has_costs_of_its_own),
     cmocka_unit_test(disturbed_costs_are_measured_again),
     cmocka_unit_test(whether_the_cores_are_free_is_told),
     cmocka_unit_test(costs_measured_on_a_busy_machine_heal_within_some_runs),

@@ -3,234 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "expansion/waves.h"
 #include "method/method.h"
-#include "tune/costs/free.h"
 #include "tune/shares.h"
-
-struct fmm_tuner {
-    yoke_context *context;
-    const fmm_particles *particles;
-    const fmm_tune_options *options;
-    const char *store;    /* that of the options; NULL as soon as it turns out not to be writable */
-    fmm_counter *counter; /* NULL: costs are seconds */
-    yoke_run *run;        /* of the cores; NULL: not needed yet */
-    fmm_host_kind host;   /* of the devices that share the near field; NONE: the cores are all */
-    fmm_machine machine;
-    int looked; /* nonzero: `even` is of these particles */
-    fmm_even even;
-    fmm_analysis *analysis; /* NULL until it is asked */
-    int num_capacities;     /* of adaptive trees of these particles; 0: not listed yet */
-    int64_t capacity[FMM_MAX_CAPACITIES];
-    int64_t cells;            /* of the tree between two depths that was counted last; 0: none */
-    fmm_analysis *between;    /* of that tree; its counts are kept after the tree was taken */
-    int takes_cells;          /* nonzero: it was chosen last */
-    int measured_now, rested; /* rested: the devices were planned by powers */
-    int warned;               /* nonzero: it was told that other programs disturbed measurements */
-    double machine_s;         /* 0 after it was told */
-    int64_t learned;          /* runs */
-    int finer;                /* of waves */
-    int single;               /* nonzero: near field in single precision */
-};
-
-static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_run **run)
-{
-    const fmm_tune_options *o = t->options;
-    const yoke_run_options options = {.devices = "openmp",
-                                      .objective = objective,
-                                      .store = t->store,
-                                      .declared = o->declared,
-                                      .keep_frequencies = 1,
-                                      .no_meters = objective == YOKE_OBJECTIVE_TIME};
-    return yoke_run_create(t->context, &options, run);
-}
-
-/*
- * Writes the run's store, where it has one.  One that cannot be written is left out from now on, with a warning: results are as right without.  This machine's
- * store may have no place at all (ARGUMENT), of which the run has warned.
- */
-static yoke_status save(fmm_tuner *t, yoke_run *run)
-{
-    yoke_status status = t->store ? yoke_run_save(run, NULL) : YOKE_OK;
-    if (status != YOKE_ERROR_ARGUMENT && status != YOKE_ERROR_SYSTEM) return status;
-    if (status == YOKE_ERROR_SYSTEM)
-        yoke_log(t->context, YOKE_LOG_WARNING, "costs of operations are not kept for later runs: %s", yoke_last_error(t->context));
-    t->store = NULL;
-    return YOKE_OK;
-}
-
-/*
- * Those that are measured now, for trees of an order and with waves of a set `finer` above it.  All where devices have a run: it is opened again where this
- * machine was measured when the tuner was created, not later.
- */
-static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
-{
-    const int set = order + (finer > 0 ? finer : 0), most = order > FMM_LAST_WAVE_SET ? order : FMM_LAST_WAVE_SET;
-    if (t->options->devices) return FMM_ALL_ORDERS;
-    return fmm_orders_around(order) | fmm_orders_around(set < most ? set : most);
-}
-
-/* On a run of its own, which needs no powers. */
-static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
-{
-    const fmm_machine_options options = {.gradient = t->options->gradient,
-                                         .measure = t->options->measure,
-                                         .clock = fmm_tuner_clock(t),
-                                         .progress = t->options->progress,
-                                         .user = t->options->user};
-    yoke_run *run = NULL;
-    yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, &t->machine);
-    if (!status) status = save(t, run);
-    yoke_run_destroy(run);
-    return status;
-}
-
-/* On a machine that is never quiet each trial costs some tenths of a second: after 0, 1, 2, 4, 8 ... runs that learned. */
-static int may_mend(const fmm_machine *machine)
-{
-    int64_t runs = 0;
-    for (int part = 0; part < FMM_TIMED_PARTS; part++)
-        if (machine->factor[part].runs > runs) runs = machine->factor[part].runs;
-    return machine->disturbed > 0 && (runs & (runs - 1)) == 0;
-}
-
-/* Costs in the store were measured while other programs had the cores: those are measured again, if the cores are free now.  *measured: nonzero: they were. */
-static yoke_status mend_machine(fmm_tuner *t, int *measured)
-{
-    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
-    int are_free;
-    yoke_run *run = NULL;
-    yoke_status status = fmm_cores_are_free(t->context, &are_free);
-    if (status || !are_free) return status;
-    status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure_again(t->context, run, 0, &options, &t->machine);
-    *measured = !status && !(t->machine.disturbed > 0);
-    if (*measured) status = save(t, run);
-    yoke_run_destroy(run);
-    return status;
-}
-
-/* Powers of the cores matter where no run of devices tells theirs. */
-static yoke_objective objective_here(const fmm_tuner *t) { return t->host == FMM_HOST_NONE ? t->options->objective : YOKE_OBJECTIVE_TIME; }
-
-/* Powers, where the objective needs them and the run does not know them. */
-static yoke_status get_powers(fmm_tuner *t)
-{
-    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
-    const yoke_run_device *devices;
-    int64_t count;
-    yoke_status status = yoke_run_devices(t->run, &devices, &count);
-    if (status || objective_here(t) == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
-    status = fmm_machine_measure_powers(t->context, t->run, &options);
-    if (!status) status = yoke_run_devices(t->run, &devices, &count);
-    if (!status && isnan(devices[0].idle_w + devices[0].dynamic_w))
-        yoke_log(t->context, YOKE_LOG_WARNING,
-                 "powers of the cores are not known: there is no meter, --declare states none, and no store has any; the fastest tree is "
-                 "taken, which on the cores alone takes least energy, too");
-    return status ? status : save(t, t->run);
-}
-
-/* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
-static yoke_status rest(fmm_tuner *t)
-{
-    char name[FMM_WORK_BYTES];
-    const int *sizes;
-    const int64_t units = 1;
-    const yoke_phase phase = {.work = name, .calls = 1, .units = units};
-    const yoke_round round = {.num_cuts = 1, .num_phases = 1, .cut_units = &units, .phases = &phase};
-    const yoke_assignment *assignment;
-    if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
-    (void)fmm_measured_sizes(FMM_TREE, &sizes);
-    fmm_work_name(FMM_TREE, sizes[0], t->options->gradient, t->options->measure, name);
-    return yoke_run_plan(t->run, &round, 1, &assignment);
-}
-
-/* The run reads the store anew. */
-static yoke_status open_again(fmm_tuner *t)
-{
-    yoke_run_destroy(t->run);
-    t->run = NULL;
-    yoke_status status = open_run(t, objective_here(t), &t->run);
-    return status || !t->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
-}
-
-static void warn_disturbed(fmm_tuner *t)
-{
-    if (t->machine.disturbed > 0 && !t->warned)
-        yoke_log(t->context, YOKE_LOG_WARNING,
-                 "other programs had a core for up to %.0f %% of the time in which costs of operations were measured: the chosen tree may "
-                 "not be the fastest%s",
-                 100 * t->machine.disturbed, t->store ? "; a run while the cores are free measures these costs again" : "");
-    t->warned |= t->machine.disturbed > 0;
-}
-
-/* What is missing of some orders.  *measured: nonzero: something was. */
-static yoke_status measure_orders(fmm_tuner *t, fmm_orders orders, int *measured)
-{
-    if (!fmm_machine_missing(&t->machine, orders)) return YOKE_OK;
-    *measured = 1;
-    yoke_status status = save(t, t->run); /* tells before the measurements that they cannot be kept */
-    return status ? status : measure_machine(t, orders);
-}
-
-/* After costs were read: the devices' run tells what their host takes, and corrects it itself. */
-static void leave_factors_out(fmm_tuner *t)
-{
-    if (t->host == FMM_HOST_CORES) t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){.value = 1};
-}
-
-/* Costs from the store; what is not there of some orders, or was disturbed, is measured. */
-static yoke_status get_costs(fmm_tuner *t, fmm_orders orders)
-{
-    const double begin_s = yoke_clock_s();
-    int measured = 0;
-    t->machine = (fmm_machine){0};
-    yoke_status status = open_run(t, objective_here(t), &t->run);
-    if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
-    if (status == YOKE_ERROR_UNAVAILABLE && t->run) status = YOKE_OK;
-    if (!status) status = measure_orders(t, orders, &measured);
-    if (!status && !measured && may_mend(&t->machine)) status = mend_machine(t, &measured);
-    t->measured_now |= measured;
-    if (!status && measured) status = open_again(t);
-    if (!status && measured) warn_disturbed(t);
-    if (!status) status = get_powers(t);
-    if (!status) status = rest(t);
-    leave_factors_out(t);
-    t->machine_s += yoke_clock_s() - begin_s;
-    return status;
-}
-
-/* The same of another order, later. */
-static yoke_status get_more_costs(fmm_tuner *t, fmm_orders orders)
-{
-    const double begin_s = yoke_clock_s();
-    int measured = 0;
-    if (t->host == FMM_HOST_SIMULATED) return YOKE_OK;
-    yoke_status status = measure_orders(t, orders, &measured);
-    t->measured_now |= measured;
-    if (!status && measured) status = open_again(t);
-    if (!status && measured) warn_disturbed(t);
-    leave_factors_out(t);
-    t->machine_s += yoke_clock_s() - begin_s;
-    return status;
-}
-
-/* Costs of the host for some orders, as far as they are not there: of simulated devices what they count. */
-static yoke_status get_machine(fmm_tuner *t, fmm_orders orders)
-{
-    const fmm_host_kind before = t->host;
-    yoke_status status = t->options->devices ? fmm_shares_host(t->options->devices, &t->host) : YOKE_OK;
-    if (status) return status;
-    if (t->run && t->host == before) return get_more_costs(t, orders);
-    if (t->host == FMM_HOST_SIMULATED) {
-        fmm_machine_count_work(&t->machine);
-        return YOKE_OK;
-    }
-    yoke_run_destroy(t->run);
-    t->run = NULL;
-    return get_costs(t, orders);
-}
+#include "tune/tuner.h"
 
 /* Counts serve several orders, also after the tree was taken; one for what was not counted, deeper or for capacities, is made anew then. */
 static yoke_status analyse(fmm_tuner *t, int depth, int capacities)
@@ -428,7 +203,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
     int taken = 0;
-    yoke_status status = get_machine(t, orders_for(t, order, t->finer));
+    yoke_status status = fmm_tuner_get_costs(t, order, t->finer);
     t->machine.finer = t->finer;
     fmm_machine_take_single(&t->machine, t->single);
     choice->first = fixed ? t->options->depth : 0;
@@ -439,19 +214,6 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     if (!status && !fixed) predict_between(t, order, choice); /* one that was counted for another order */
     if (!status) status = take_best(t, order, choice);
     if (!status && t->options->by_operations) fmm_choice_take_depth(choice, fmm_depth_by_operations(choice));
-    return status;
-}
-
-/* In the run that costs were read by; one that has meters would measure powers of what is no work, and another one is opened. */
-static yoke_status save_factors(fmm_tuner *t)
-{
-    const int gradient = t->options->gradient, has_run = objective_here(t) == YOKE_OBJECTIVE_TIME;
-    yoke_run *run = t->run;
-    yoke_status status = has_run ? YOKE_OK : open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status && !has_run) status = fmm_machine_tell_works(run, gradient, FMM_MEASURE_SECONDS);
-    if (!status) status = fmm_machine_put_factors(run, gradient, &t->machine);
-    if (!status) status = save(t, run);
-    if (!has_run) yoke_run_destroy(run);
     return status;
 }
 
@@ -468,7 +230,7 @@ yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
         t->machine.factor[part] = fmm_factor_learn(t->machine.factor[part], measured_s[part] / plain_s, t->machine.disturbed > 0);
     }
     t->learned++;
-    return t->learned & (t->learned - 1) ? YOKE_OK : save_factors(t);
+    return t->learned & (t->learned - 1) ? YOKE_OK : fmm_tuner_save_factors(t);
 }
 
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner)
@@ -480,7 +242,7 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
     t->options = options;
     t->store = options->store;
     if (options->measure) status = fmm_counter_open(context, options->measure, &t->counter);
-    if (!status) status = get_machine(t, orders_for(t, options->order, 0));
+    if (!status) status = fmm_tuner_get_costs(t, options->order, 0);
     if (status)
         fmm_tuner_destroy(t);
     else

@@ -92,11 +92,13 @@ def test_powers_of_the_store_serve_where_nothing_else_tells_them():
     assert "as far as an earlier run was told (declared powers)" in told.stderr and "not known" not in told.stderr
 
 
-def test_costs_by_another_number_of_threads_are_declined_in_one_line():
-    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--explain", "--check", 0, "--store", "store.json")
-    run(*words, "--threads", 1)
-    told = run(*words, "--threads", 2).stderr
-    assert told.count("yoke fmm: store: ") == 1 and "by other threads" in told, told
+def test_costs_of_several_numbers_of_threads_are_kept():
+    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--check", 0, "--store", "store.json")
+    for threads, measured in ((1, True), (2, True), (1, False), (2, False)):
+        done = run(*words, "--threads", threads, "--json", "run.json")
+        got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+        assert got["model"]["costs_measured"] == measured and "store: " not in done.stderr, done.stderr
+        call_undisturbed("store.json")
 
 
 def test_what_is_measured_at_rest_is_no_part_of_choice_and_near_field():

@@ -10,7 +10,9 @@ void fmm_factor_name(int part, int number, int gradient, char name[FMM_WORK_BYTE
 {
     static const char *const parts[FMM_TIMED_PARTS] = {"tree", "near", "far"};
     static const char *const numbers[FMM_FACTOR_NUMBERS] = {"factor", "runs", "alike", "next"};
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s %s%s", parts[part], numbers[number], gradient ? "" : " potential");
+    char threads[FMM_THREADS_BYTES];
+    fmm_work_threads(threads);
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s %s%s%s", parts[part], numbers[number], gradient ? "" : " potential", threads);
 }
 
 /* A trial whose time is a number that is to be kept. */

@@ -48,6 +48,13 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     }
 }
 
+void fmm_work_threads(char text[FMM_THREADS_BYTES])
+{
+    const int threads = omp_get_max_threads();
+    text[0] = 0;
+    if (threads != omp_get_num_procs()) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
+}
+
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
@@ -55,10 +62,11 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
         "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",     "sparse p=%d",
         "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT;
-    char text[FMM_WORK_BYTES - 16];
+    char text[FMM_WORK_BYTES / 2], threads[FMM_THREADS_BYTES];
+    fmm_work_threads(threads);
     (void)snprintf(text, sizeof text, names[operation], size);
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
-                   measure ? fmm_measure_names[measure] : "");
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
+                   measure ? fmm_measure_names[measure] : "", threads);
 }
 
 /* The sources of what is measured (yoke_embed_text). */

@@ -2,7 +2,7 @@
  * machine.h - what the method's operations cost on this machine: measured once, kept in the store of a run.
  *
  * Costs are seconds, or counts by FMM_COUNTS_OF_SECOND, which are called seconds here, too: all that is predicted from them is in the same measure.
- * Each operation is a kind of work of the run (yoke/run.h): "fmm pair p=8", "fmm near n=64 potential", "fmm list instructions".
+ * Each operation is a kind of work of the run (yoke/run.h): "fmm pair p=8", "fmm near n=64 potential", "fmm tree n=8 threads=1".
  */
 #ifndef FMM_TUNE_COSTS_MACHINE_H
 #define FMM_TUNE_COSTS_MACHINE_H
@@ -13,7 +13,9 @@
 #include "tune/costs/factors.h"
 #include "tune/counts/count.h"
 
-enum { FMM_WORK_BYTES = 56 };
+enum { FMM_WORK_BYTES = 72, FMM_THREADS_BYTES = 24 };
+/* How names of works end: with the number of threads, unless it is that of the processors. */
+void fmm_work_threads(char text[FMM_THREADS_BYTES]);
 /* The work's name. */
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES]);
 
