@@ -8,11 +8,10 @@
 enum {
     SOURCES = 8192, /* that stand for all, for sums of absolute values */
     LEAST = 64,
-    MOST = 1024,     /* samples at first */
+    MOST = 1024,     /* samples */
     PAIRS = 1 << 23, /* that the samples shall have with all particles, where that is more than LEAST samples */
     SEED = 2         /* of the samples */
 };
-#define GOOD 0.12 /* standard error, as a part of the mean, with which no more samples are taken */
 
 /* The root of the mean of squares with weights, and its standard error. */
 static double root_mean(int64_t count, const double *weights, const double *squares, double *error)
@@ -69,23 +68,13 @@ yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference 
     return YOKE_OK;
 }
 
-static yoke_status sample_some(const fmm_particles *particles, int64_t samples, fmm_norms *norms)
+yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms)
 {
     fmm_reference *sums = NULL;
+    int64_t samples = PAIRS / (particles->count + 1);
+    samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
     yoke_status status = fmm_reference_draw(particles, 1, samples, SEED, &sums);
     if (!status) status = fmm_norms_known(particles, sums, norms);
     fmm_reference_destroy(sums);
-    return status;
-}
-
-yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms)
-{
-    fmm_norms found = {0};
-    int64_t samples = PAIRS / (particles->count + 1);
-    samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
-    yoke_status status = sample_some(particles, samples, &found);
-    if (!status && found.potential_error > GOOD * found.potential && samples < particles->count)
-        status = sample_some(particles, 4 * samples, &found);
-    if (!status) *norms = found;
     return status;
 }

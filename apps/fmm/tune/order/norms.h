@@ -17,7 +17,8 @@ typedef struct fmm_norms {
 
 /*
  * particles: in the order of a tree, along which the samples are spread evenly.  64 particles or more, where there are as many, are summed over all
- * others; four times as many where potentials differ much.  The same at each number of threads.  Errors: MEMORY.
+ * others.  Where potentials differ much their standard error is large, and a higher order is taken: that takes less time than more samples, which do not
+ * help where a few particles have most of the sum.  The same at each number of threads.  Errors: MEMORY.
  */
 yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms);
 /* From sums of the same particles, in any order, that are known; without gradients the force's are NaN.  Errors: MEMORY. */
