@@ -13,7 +13,7 @@
 #include "tune/costs/factors.h"
 #include "tune/counts/count.h"
 
-enum { FMM_WORK_BYTES = 72, FMM_THREADS_BYTES = 24 };
+enum { FMM_WORK_BYTES = 80, FMM_THREADS_BYTES = 24 };
 /* How names of works end: with the number of threads, unless it is that of the processors. */
 void fmm_work_threads(char text[FMM_THREADS_BYTES]);
 /* The work's name. */
