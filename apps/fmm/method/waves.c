@@ -225,8 +225,8 @@ static int64_t take_part(const wave_step *step, int part, fmm_worker *own)
 }
 
 /*
- * A thread has the same part of each layer, so that most of the waves that it receives are its own: those of another core take up to twice as long where cores
- * share no cache.  Then it helps with the others' parts.
+ * A thread has the same part of each layer, so that most of the waves that it receives are its own: where cores share no cache, M2L takes up to twice as long if half of
+ * them are another core's.  Then it helps with the others' parts.
  */
 static int64_t take_step(const wave_step *step, int thread)
 {

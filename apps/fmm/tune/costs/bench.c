@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 #include "expansion/waves.h"
 #include "method/method.h"
@@ -290,6 +291,15 @@ static void find_leaf(cube of, int64_t i, int64_t at[3])
         at[0] = leaf % leaves * apart, at[1] = leaf / leaves % leaves * apart, at[2] = leaf / leaves / leaves * apart;
 }
 
+/* Particle i, the k-th place, somewhere in a cell of which there are so many along each side. */
+static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], double side)
+{
+    p->x[i] = ((double)at[0] + part(k, 0.8191725133961645)) / side;
+    p->y[i] = ((double)at[1] + part(k, 0.6710436067037893)) / side;
+    p->z[i] = ((double)at[2] + part(k, 0.5497004779019703)) / side;
+    p->charge[i] = k & 1 ? 1 : -1;
+}
+
 /* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
 static void place(fmm_particles *p, cube of)
 {
@@ -299,10 +309,7 @@ static void place(fmm_particles *p, cube of)
         const int64_t k = of.mixed ? i * PRIME % p->count : i, is_last = k + 1 == p->count;
         int64_t at[3];
         find_leaf(of, k, at);
-        p->x[i] = ((double)at[0] + part(k, 0.8191725133961645)) / side;
-        p->y[i] = ((double)at[1] + part(k, 0.6710436067037893)) / side;
-        p->z[i] = ((double)at[2] + part(k, 0.5497004779019703)) / side;
-        p->charge[i] = k & 1 ? 1 : -1;
+        put(p, i, k, at, side);
         if (k == 0) p->x[i] = p->y[i] = p->z[i] = 0;
         if (is_last) p->x[i] = p->y[i] = 1;
         if (is_last && along(of) == of.layers) p->z[i] = 1;
@@ -318,10 +325,7 @@ static void place_surface(fmm_particles *p, int depth)
         for (at[1] = 0; at[1] < side; at[1]++)
             for (at[0] = 0; at[0] < side; at[0]++) {
                 if (!fmm_surface_cuts(depth, at)) continue;
-                p->x[i] = ((double)at[0] + part(i, 0.8191725133961645)) / (double)side;
-                p->y[i] = ((double)at[1] + part(i, 0.6710436067037893)) / (double)side;
-                p->z[i] = ((double)at[2] + part(i, 0.5497004779019703)) / (double)side;
-                p->charge[i] = i & 1 ? 1 : -1;
+                put(p, i, i, at, (double)side);
                 i++;
             }
     p->x[0] = p->y[0] = p->z[0] = 0;
@@ -330,10 +334,7 @@ static void place_surface(fmm_particles *p, int depth)
 
 static yoke_status have_cube(fmm_bench *bench, cube of)
 {
-    if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each && bench->made.lone == of.lone &&
-        bench->made.layers == of.layers && bench->made.varies == of.varies && bench->made.mixed == of.mixed &&
-        bench->made.capacity == of.capacity && bench->made.surface == of.surface)
-        return YOKE_OK;
+    if (bench->particles && !memcmp(&bench->made, &of, sizeof of)) return YOKE_OK;
     forget_cube(bench);
     yoke_status status = fmm_particles_create(bench->context, particles_of(of), &bench->particles);
     if (!status) status = fmm_field_create(bench->context, bench->particles->count, bench->gradient, &bench->field);
