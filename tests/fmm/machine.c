@@ -443,12 +443,12 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int is_adaptive = o == FMM_ADAPTIVE || o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN;
-        const int small = is_adaptive ? FMM_LOW_CAPACITY : o < FMM_TABLES || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0;
-        const int large = o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN ? FMM_LOW_CAPACITY
-                          : is_adaptive                             ? FMM_HIGH_CAPACITY
-                          : o < FMM_TABLES                          ? 16
-                                                                    : 12;
+        const int is_adaptive = o == FMM_ADAPTIVE, is_uneven = o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN;
+        const int small = is_uneven                                             ? FMM_UNEVEN_CAPACITY
+                          : is_adaptive                                         ? FMM_LOW_CAPACITY
+                          : o < FMM_TABLES || o == FMM_WAVES || o == FMM_FAMILY ? 4
+                                                                                : 0;
+        const int large = is_uneven ? FMM_UNEVEN_CAPACITY : is_adaptive ? FMM_HIGH_CAPACITY : o < FMM_TABLES ? 16 : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
@@ -479,10 +479,10 @@ static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void 
     }
     fmm_operations counted;
     const fmm_bench_pairs told = fmm_bench_uneven();
-    const int64_t capacity = FMM_LOW_CAPACITY;
+    const int64_t capacity = FMM_UNEVEN_CAPACITY;
     double seconds = 0;
-    assert_int_equal(fmm_bench_run(bench, FMM_UNEVEN, FMM_LOW_CAPACITY, 1, &seconds), YOKE_OK);
-    assert_int_equal(fmm_count_operations(fmm_bench_tree(bench), fmm_method_direct(0, 1), 1, &capacity, &counted), YOKE_OK);
+    assert_int_equal(fmm_bench_run(bench, FMM_UNEVEN, FMM_UNEVEN_CAPACITY, 1, &seconds), YOKE_OK);
+    assert_int_equal(fmm_count_operations(fmm_bench_tree(bench), fmm_bench_tree(bench)->direct, 1, &capacity, &counted), YOKE_OK);
     assert_true((double)counted.leaves == told.leaves && (double)counted.near == told.near && (double)counted.uneven == told.uneven);
     assert_true((double)counted.sources == told.sources);
     fmm_bench_destroy(bench);

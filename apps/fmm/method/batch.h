@@ -12,7 +12,7 @@ enum {
     FMM_BATCH = 1024, /* particles: they stay in the cache while all targets go through them */
     FMM_BATCH_RUNS = 128,
     FMM_BATCH_TARGETS = 256, /* of a sum in single precision */
-    FMM_BATCH_CLOSE = 128,   /* vectors with close pairs, which are summed one by one */
+    FMM_BATCH_CLOSE = 1024,  /* vectors with close pairs, which are summed one by one */
     FMM_BATCH_LEAST = 1024   /* close: at a distance below so large a part of what the batch reaches */
 };
 _Static_assert(FMM_BATCH % FMM_SINGLE_PACK == 0 && FMM_SINGLE_PACK % FMM_PACK == 0, "packed arrays end at a multiple of both");

@@ -145,7 +145,7 @@ static bool find_own(const fmm_batch *b, int64_t first, int64_t count, int64_t *
 
 bool fmm_single_batch_meet(fmm_batch *b, int64_t first, int64_t count)
 {
-    enum { SOME = 32, FEW = 4 };
+    enum { SOME = 8, FEW = 8 };
     fmm_single_batch *s = &b->single;
     const fmm_single_kernel *kernel = b->single_kernel;
     const fmm_rounded *from = &b->m->rounded;

@@ -12,7 +12,7 @@
 typedef enum fmm_operation {
     FMM_TREE,          /* tree and lists, by particles; a unit is a leaf                                     */
     FMM_ADAPTIVE,      /* the same of adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
-    FMM_UNEVEN,        /* near field of the tree of FMM_LOW_CAPACITY, whose leaves meet others of another level; a unit is a leaf */
+    FMM_UNEVEN,        /* near field of leaves of two levels, by capacity, FMM_UNEVEN_CAPACITY; a unit is a leaf */
     FMM_NEAR,          /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LONE,          /* the same of leaves without others around them; a unit is a leaf                        */
     FMM_SINGLE_UNEVEN, /* these three in single precision                                     */
@@ -30,7 +30,7 @@ typedef enum fmm_operation {
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64, FMM_UNEVEN_CAPACITY = 96 };
 
 typedef struct fmm_bench fmm_bench;
 

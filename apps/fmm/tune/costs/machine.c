@@ -12,6 +12,7 @@
 enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS };
 static const int tree_sizes[TREE_SIZES] = {8, 32};
 static const int capacities[2] = {FMM_LOW_CAPACITY, FMM_HIGH_CAPACITY};
+static const int uneven_sizes[1] = {FMM_UNEVEN_CAPACITY};
 static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
 enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
@@ -28,7 +29,7 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
         return 2;
     case FMM_UNEVEN:
     case FMM_SINGLE_UNEVEN:
-        *sizes = capacities;
+        *sizes = uneven_sizes;
         return 1;
     case FMM_NEAR:
     case FMM_SINGLE_NEAR:
@@ -72,15 +73,15 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
 /* The sources of what is measured (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_between_text[],
     fmm_harmonics_text[], fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_levels_text[],
-    fmm_bench_text[], fmm_bench_expansions_text[];
+    fmm_bench_text[], fmm_bench_cubes_text[], fmm_bench_expansions_text[];
 
 /* FNV-1a of these texts: they are long, and there are many works. */
 static void fingerprint(char text[17])
 {
-    const char *const sources[] = {fmm_near_pairs_text,      fmm_translate_text,    fmm_waves_text,  fmm_wave_levels_text,
-                                   fmm_between_text,         fmm_harmonics_text,    fmm_near_text,   fmm_near_single_text,
-                                   fmm_batch_text,           fmm_batch_single_text, fmm_levels_text, fmm_bench_text,
-                                   fmm_bench_expansions_text};
+    const char *const sources[] = {fmm_near_pairs_text,  fmm_translate_text,       fmm_waves_text,  fmm_wave_levels_text,
+                                   fmm_between_text,     fmm_harmonics_text,       fmm_near_text,   fmm_near_single_text,
+                                   fmm_batch_text,       fmm_batch_single_text,    fmm_levels_text, fmm_bench_text,
+                                   fmm_bench_cubes_text, fmm_bench_expansions_text};
     uint64_t sum = 14695981039346656037u;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
         for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;

@@ -1,0 +1,285 @@
+#include "tune/costs/bench_cubes.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "tune/costs/bench_parts.h"
+#include "tune/costs/surface.h"
+
+/*
+ * Of so many particles, where there is room for them, that they do not stay in a core's cache, as in real runs.  Leaves of different sizes, which a processor
+ * does not foresee, take a sixth longer where they have 8 particles.
+ */
+static fmm_cube near_cube(int each)
+{
+    enum { PARTICLES = 1 << 17, FEWEST_LAYERS = 8 };
+    fmm_cube of = {5, each, 32, .varies = 1};
+    of.layers = (PARTICLES / each) >> 10;
+    if (of.layers >= FEWEST_LAYERS) {
+        of.layers = of.layers < 32 ? of.layers : 32;
+        return of;
+    }
+    of.layers = (PARTICLES / each) >> 8;
+    if (of.layers >= FEWEST_LAYERS) return (fmm_cube){4, each, of.layers < 16 ? of.layers : 16, .varies = 1};
+    return (fmm_cube){3, each, 8, .varies = 1};
+}
+
+/*
+ * Low orders have so many cells in real runs that the waves of four layers do not stay in a core's cache, which takes a fifth longer; higher ones do not fit
+ * at depth 4 either.
+ */
+static fmm_cube family_cube(int order)
+{
+    enum { LOW_ORDER = 6 };
+    const int depth = order <= LOW_ORDER ? 5 : 4;
+    return (fmm_cube){depth, 1, 1 << depth, .lone = 0};
+}
+
+/* The least depth at which a full cube has several groups of cells for each thread; a surface has as many one level below. */
+static int deep_for_threads(void)
+{
+    enum { FEW = 2, MANY = 16 };
+    const int threads = omp_get_max_threads();
+    return threads <= FEW ? 3 : threads <= MANY ? 4 : 5;
+}
+
+/* Low orders have many cells, as in real runs; with so many higher ones take long. */
+static fmm_cube pair_cube(int order)
+{
+    enum { LOW_ORDER = 5 };
+    const int wanted = order <= LOW_ORDER ? 4 : 3, least = deep_for_threads(), depth = wanted > least ? wanted : least;
+    return (fmm_cube){depth, 1, 1 << depth, .lone = 0};
+}
+
+static fmm_cube surface_cube(int order)
+{
+    enum { LOW_ORDER = 3, MIDDLE_ORDER = 10 };
+    const int depth = order <= LOW_ORDER ? 6 : order <= MIDDLE_ORDER ? 5 : 4, least = deep_for_threads() + 1;
+    return (fmm_cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
+}
+
+/* Trees have the same number of particles, as many as real ones, and in no order: sorting them takes half as long again as where they are sorted. */
+static fmm_cube tree_cube(int each)
+{
+    enum { PARTICLES = 1 << 18, WIDE = 32 };
+    const int layers = PARTICLES / (WIDE * WIDE * each);
+    return (fmm_cube){.depth = 5, .each = each, .layers = layers < 1 ? 1 : layers > WIDE ? WIDE : layers, .mixed = 1};
+}
+
+static fmm_cube adaptive_cube(int capacity)
+{
+    return (fmm_cube){.depth = 5, .each = 1, .layers = 32, .mixed = 1, .capacity = capacity, .many = 64, .few = 24};
+}
+
+/* Leaves have as many particles as those of trees that are chosen, in the mean. */
+static fmm_cube uneven_cube(void)
+{
+    return (fmm_cube){.depth = 4, .each = 1, .layers = 16, .mixed = 1, .capacity = FMM_UNEVEN_CAPACITY, .many = 192, .few = 64};
+}
+
+fmm_cube fmm_cube_of(fmm_operation operation, int size)
+{
+    enum { FEW_IN_LEAF = 32 };
+    if (operation == FMM_FAMILY) return family_cube(size);
+    if (operation == FMM_PAIR) return pair_cube(size);
+    if (operation == FMM_SPARSE) return surface_cube(size);
+    if (operation == FMM_TREE) return tree_cube(size);
+    if (operation == FMM_ADAPTIVE) return adaptive_cube(size);
+    if (fmm_is_uneven(operation)) return uneven_cube();
+    if (fmm_is_near(operation)) return near_cube(size);
+    return size > FEW_IN_LEAF ? (fmm_cube){5, size, 11, .lone = 1} : (fmm_cube){6, size, 22, .lone = 1};
+}
+
+/* ------------------------------------------------------------------------------------------------------ units */
+
+/* Leaves along an edge of the cube; lone ones lie in the first and in the last cell. */
+static int64_t along(fmm_cube of) { return of.lone ? (((int64_t)1 << of.depth) - 1) / 3 + 1 : (int64_t)1 << of.depth; }
+
+/* Of an adaptive tree: a cell with many and one with few. */
+static int64_t couples_of(fmm_cube of) { return ((int64_t)1 << 3 * (of.depth - 1)) / 2; }
+
+static int64_t leaves_of(fmm_cube of)
+{
+    if (of.capacity) return couples_of(of) * (of.capacity < of.many ? 8 + 1 : 1 + 1);
+    if (of.surface) return fmm_surface_count(of.depth).cells;
+    return along(of) * along(of) * of.layers;
+}
+
+int64_t fmm_cube_particles(fmm_cube of) { return of.capacity ? couples_of(of) * (of.many + of.few) : of.each * leaves_of(of); }
+
+double fmm_bench_leaf_particles(int capacity)
+{
+    const fmm_cube of = adaptive_cube(capacity);
+    return (double)fmm_cube_particles(of) / (double)leaves_of(of);
+}
+
+/* Pairs of a leaf and one that touches it, or itself, of a cube without lone leaves. */
+static int64_t touching(fmm_cube of)
+{
+    const int64_t wide = 3 * along(of) - 2;
+    return wide * wide * (3 * of.layers - 2);
+}
+
+/* Parents of all levels from 2 on. */
+static int64_t families_of(fmm_cube of)
+{
+    int64_t families = 0;
+    for (int l = 2; l <= of.depth; l++) families += (int64_t)1 << 3 * (l - 1);
+    return families;
+}
+
+double fmm_bench_sources(int size)
+{
+    const fmm_cube of = fmm_cube_of(FMM_NEAR, size);
+    return (double)(size * touching(of)) / (double)leaves_of(of);
+}
+
+/*
+ * Cells that touch along an odd number of axes are one with many particles and one with few; the others are alike, half of them each kind.  All children of a cell act on
+ * one with few, as cells of W that are summed directly if not as neighbours.  Where two cells with many touch along two axes, two children of each do.
+ */
+fmm_bench_pairs fmm_bench_uneven(void)
+{
+    enum { CHILDREN = 8 };
+    const fmm_cube of = uneven_cube();
+    const double many_in = of.many, few_in = of.few, child = many_in / CHILDREN;
+    const double same = ldexp(1, of.depth - 1), next = same - 1; /* along an axis; unordered pairs that differ along k of three: */
+    const double self = same * same * same, by_1 = 3 * same * same * next, by_2 = 3 * same * 2 * next * next, by_3 = 4 * next * next * next;
+    const double unlike = by_1 + by_3, many = many_in * (many_in - 1) / 2, few = few_in * (few_in - 1) / 2;
+    const double uneven = unlike * many_in * few_in;
+    return (fmm_bench_pairs){.particles = (double)fmm_cube_particles(of),
+                             .leaves = (double)leaves_of(of),
+                             .near = uneven + self / 2 * (many + few) + by_2 / 2 * (4 * child * child + few_in * few_in),
+                             .uneven = uneven,
+                             .sources = (double)fmm_cube_particles(of) + unlike * CHILDREN * (child + few_in) +
+                                        self / 2 * (CHILDREN * (CHILDREN - 1) / 2 * 2 * child) + by_2 / 2 * (4 * 2 * child + 2 * few_in)};
+}
+
+/* Ordered pairs of cells of a full level whose parents touch, and that do not touch. */
+static double full_pairs(int level)
+{
+    const double parents = (double)((int64_t)1 << (level - 1)), around = 4 * (3 * parents - 2), near = 3 * 2 * parents - 2;
+    return around * around * around - near * near * near;
+}
+
+/* Of all levels; batches may be NULL. */
+static double pairs_of(fmm_cube of, double *batches)
+{
+    double pairs = 0, sum = 0;
+    for (int l = 2; l <= of.depth; l++) {
+        const fmm_surface_counts cut = fmm_surface_count(l);
+        const double cells = of.surface ? (double)cut.cells : ldexp(1, 3 * l), far = of.surface ? (double)cut.pairs : full_pairs(l);
+        pairs += far;
+        sum += fmm_method_batches(cells, far);
+    }
+    if (batches) *batches = sum;
+    return pairs;
+}
+
+double fmm_bench_batch(fmm_operation operation, int order)
+{
+    double batches;
+    const double pairs = pairs_of(fmm_cube_of(operation, order), &batches);
+    return pairs / batches;
+}
+
+int64_t fmm_bench_units(fmm_operation operation, int size)
+{
+    const fmm_cube of = fmm_cube_of(operation, size);
+    if (operation == FMM_TREE || operation == FMM_ADAPTIVE || fmm_is_uneven(operation) || fmm_is_lone(operation)) return leaves_of(of);
+    if (fmm_is_near(operation)) return of.each * touching(of);
+    if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
+    if (operation == FMM_PAIR || operation == FMM_SPARSE) return (int64_t)pairs_of(of, NULL);
+    if (operation == FMM_FAMILY) return families_of(of);
+    return fmm_bench_expansions_units(operation, size);
+}
+
+/* ------------------------------------------------------------------------------------------------------ places */
+
+/* 0 ... 1, the same for the same number; Weyl sequences with the powers of the plastic number, which are far from rational. */
+static double part(int64_t i, double step)
+{
+    const double at = step * (double)(i + 1);
+    return at - (double)(int64_t)at;
+}
+
+/*
+ * The leaf of particle i.  Of two leaves that follow one another the first has more than the mean where the second has less: by 0.8 of its root, as where
+ * particles are anywhere.
+ */
+static int64_t leaf_of(fmm_cube of, int64_t i)
+{
+    if (!of.varies) return i / of.each;
+    const int64_t pair = i / (2 * of.each), range = llround(1.6 * sqrt(of.each)), most = range < of.each ? range : of.each - 1;
+    const int64_t more = (int64_t)(part(pair * pair, 0.6180339887498949) * (double)(most + 1));
+    return 2 * pair + (i % (2 * of.each) >= of.each + (pair & 1 ? more : -more));
+}
+
+/* The leaf of particle i of cells with many and with few, as if all had children, along each axis. */
+static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
+{
+    const int64_t cells = (int64_t)1 << (of.depth - 1), both = of.many + of.few, couple = i / both, own = i % both,
+                  has_many = own < of.many;
+    const int64_t octant = has_many ? own * 8 / of.many : (own - of.many) * 8 / of.few;
+    const int64_t y = couple / (cells / 2) % cells, z = couple / (cells / 2 * cells),
+                  x = couple % (cells / 2) * 2 + ((y + z + has_many + 1) & 1);
+    at[0] = 2 * x + (octant & 1), at[1] = 2 * y + (octant >> 1 & 1), at[2] = 2 * z + (octant >> 2);
+}
+
+static void find_leaf(fmm_cube of, int64_t i, int64_t at[3])
+{
+    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.capacity ? 0 : leaf_of(of, i);
+    if (of.capacity)
+        find_uneven(of, i, at);
+    else
+        at[0] = leaf % leaves * apart, at[1] = leaf / leaves % leaves * apart, at[2] = leaf / leaves / leaves * apart;
+}
+
+/* Particle i, the k-th place, somewhere in a cell of which there are so many along each side. */
+static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], double side)
+{
+    p->x[i] = ((double)at[0] + part(k, 0.8191725133961645)) / side;
+    p->y[i] = ((double)at[1] + part(k, 0.6710436067037893)) / side;
+    p->z[i] = ((double)at[2] + part(k, 0.5497004779019703)) / side;
+    p->charge[i] = k & 1 ? 1 : -1;
+}
+
+/* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
+static void place_leaves(fmm_particles *p, fmm_cube of)
+{
+    enum { PRIME = 1000003 };
+    const double side = ldexp(1, of.depth);
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t k = of.mixed ? i * PRIME % p->count : i, is_last = k + 1 == p->count;
+        int64_t at[3];
+        find_leaf(of, k, at);
+        put(p, i, k, at, side);
+        if (k == 0) p->x[i] = p->y[i] = p->z[i] = 0;
+        if (is_last) p->x[i] = p->y[i] = 1;
+        if (is_last && along(of) == of.layers) p->z[i] = 1;
+    }
+}
+
+/* One in each cell of a surface, somewhere in it; the two in the corners are at the cube's, so that it is the box around them. */
+static void place_surface(fmm_particles *p, int depth)
+{
+    const int64_t side = (int64_t)1 << depth;
+    int64_t i = 0, at[3];
+    for (at[2] = 0; at[2] < side; at[2]++)
+        for (at[1] = 0; at[1] < side; at[1]++)
+            for (at[0] = 0; at[0] < side; at[0]++) {
+                if (!fmm_surface_cuts(depth, at)) continue;
+                put(p, i, i, at, (double)side);
+                i++;
+            }
+    p->x[0] = p->y[0] = p->z[0] = 0;
+    p->x[i - 1] = p->y[i - 1] = p->z[i - 1] = 1;
+}
+
+void fmm_cube_fill(fmm_cube of, fmm_particles *particles)
+{
+    if (of.surface)
+        place_surface(particles, of.depth);
+    else
+        place_leaves(particles, of);
+}
