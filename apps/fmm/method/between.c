@@ -52,10 +52,9 @@ static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_wor
     return pairs;
 }
 
-double fmm_method_batches(double cells, double pairs)
+double fmm_method_batches(double cells, double pairs, int directions)
 {
-    enum { DIRECTIONS = 158 }; /* to far cells, one of each two that are opposite to each other */
-    const double most = ceil(cells / FMM_MAX_TARGETS) * DIRECTIONS;
+    const double most = ceil(cells / FMM_MAX_TARGETS) * directions;
     return most > 0 ? most * (1 - exp(-pairs / most)) : 0;
 }
 

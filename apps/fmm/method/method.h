@@ -143,10 +143,10 @@ typedef struct fmm_method_pairs {
 fmm_method_pairs fmm_method_count(const fmm_method *method);
 
 /*
- * About how many batches M2L by rotations has on a level with so many cells and ordered pairs: each is of a direction and of the opposite one, and of up to 128 cells
- * that follow each other.  Where there are few pairs, some batches have none, by chance.
+ * About how many batches M2L by rotations has on a level with so many cells, ordered pairs, and directions of these: each is of a direction and of the opposite one,
+ * which count once (at most FMM_FAR_DIRECTIONS, lists.h), and of up to 128 cells that follow each other.  Where there are few pairs, some batches have none, by chance.
  */
-double fmm_method_batches(double cells, double pairs);
+double fmm_method_batches(double cells, double pairs, int directions);
 
 /* The number of particles below which a cell of W and X takes less time by direct sums than by expansions of an order. */
 int64_t fmm_method_direct(int order, int gradient);

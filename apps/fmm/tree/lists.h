@@ -51,7 +51,12 @@ void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list);
  * Directions of far pairs: (dx, dy, dz) = source - target in cells is direction dx + 7 dy + 49 dz + FMM_NO_DIRECTION; |dx|, |dy|, |dz| <= 3, one of them
  * at least 2.  Direction d is opposite to FMM_DIRECTIONS - 1 - d.
  */
-enum { FMM_DIRECTIONS = 343, FMM_NO_DIRECTION = 171, FMM_MAX_FAR = 8 * 189 /* far pairs of a parent's children */ };
+enum {
+    FMM_DIRECTIONS = 343,
+    FMM_NO_DIRECTION = 171,
+    FMM_FAR_DIRECTIONS = 158, /* one of each two that are opposite */
+    FMM_MAX_FAR = 8 * 189     /* far pairs of a parent's children */
+};
 
 /* The far pairs of some parents' children by direction: those of d are start[d] ... start[d + 1] - 1, in the order of their targets. */
 typedef struct fmm_far_list {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "expansion/waves.h"
+#include "tree/lists.h"
 #include "tune/order/tails.h"
 
 static double leaves_of(const fmm_machine *machine, int64_t particles, int64_t leaves)
@@ -17,16 +18,18 @@ static double near_of(const fmm_machine *machine, int64_t particles, const fmm_c
     return sum;
 }
 
-/* Lists and M2L of a level by rotations. */
-static double translations_of(const fmm_machine *machine, int order, double cells, double targets_and_sources)
-{
-    return targets_and_sources * machine->pair[order] + fmm_method_batches(cells, targets_and_sources) * machine->batch[order];
-}
-
 /* What M2L of a level does. */
 typedef struct far_level {
     double parents, cells, targets_and_sources;
+    int directions;
 } far_level;
+
+/* Lists and M2L of a level by rotations. */
+static double translations_of(const fmm_machine *machine, int order, const far_level *level)
+{
+    const double pairs = level->targets_and_sources;
+    return pairs * machine->pair[order] + fmm_method_batches(level->cells, pairs, level->directions) * machine->batch[order];
+}
 
 int fmm_set_of(const fmm_machine *machine, int order)
 {
@@ -53,7 +56,7 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     *waves = 0;
     for (int l = 2; l <= depth; l++) {
         const int set = fmm_set_of(machine, order[l]);
-        const double by_rotations = translations_of(machine, order[l], level[l].cells, level[l].targets_and_sources);
+        const double by_rotations = translations_of(machine, order[l], &level[l]);
         const double by_waves = level[l].parents * machine->family[set];
         rotations_s += by_rotations;
         if (!set || by_waves >= by_rotations) continue;
@@ -75,7 +78,8 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     int highest = 0;
     for (int l = 2; l <= depth; l++) {
-        level[l] = (far_level){(double)cells[l - 1].leaves, (double)cells[l].leaves, 2 * (double)(counts[l].far - counts[l - 1].far)};
+        level[l] = (far_level){(double)cells[l - 1].leaves, (double)cells[l].leaves, 2 * (double)(counts[l].far - counts[l - 1].far),
+                               FMM_FAR_DIRECTIONS};
         if (order[l] > highest) highest = order[l];
     }
     double sum = between_of(machine, depth, level, order, waves);
@@ -138,7 +142,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         if (order[l] > highest) highest = order[l];
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
-        level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far};
+        level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far, at->directions};
         s.far += l > 2 ? (double)at->cells * machine->cell[highest] : 0;
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
         s.far += (double)at->w_particles * machine->visit[order[l]];

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <omp.h>
 
+#include "tree/lists.h"
 #include "tune/costs/bench_parts.h"
 #include "tune/costs/surface.h"
 
@@ -170,7 +171,7 @@ static double pairs_of(fmm_cube of, double *batches)
         const fmm_surface_counts cut = fmm_surface_count(l);
         const double cells = of.surface ? (double)cut.cells : ldexp(1, 3 * l), far = of.surface ? (double)cut.pairs : full_pairs(l);
         pairs += far;
-        sum += fmm_method_batches(cells, far);
+        sum += fmm_method_batches(cells, far, FMM_FAR_DIRECTIONS);
     }
     if (batches) *batches = sum;
     return pairs;

@@ -1,11 +1,18 @@
 #include "tune/counts/operations.h"
 
+#include "tree/lists.h"
 #include "tree/walk.h"
 
 enum { CHUNK = 16 }; /* parents */
 
 /* By level, and by the number K of the first capacities that they are for: what is added at K is for the capacities 0 ... K - 1. */
 typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
+
+/* Which directions of far pairs a level has, and how many (lists.h): one of each two that are opposite. */
+typedef struct direction_set {
+    int count;
+    unsigned char has[FMM_DIRECTIONS];
+} direction_set;
 
 typedef struct tally {
     histogram cells, leaves, particles, far, w, w_particles;
@@ -19,6 +26,7 @@ typedef struct counter {
     int64_t direct;
     const unsigned char *split[FMM_MAX_DEPTH + 1]; /* [cells] at how many capacities a cell is split, the first ones */
     tally *sum;
+    direction_set *directions; /* [FMM_MAX_DEPTH + 1] */
 } counter;
 
 /* Adds for the capacities first ... last - 1. */
@@ -94,6 +102,36 @@ static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
     return pairs;
 }
 
+/* The number of the direction of x, y and z = 0 or 1, or their difference to others. */
+static int direction_of(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
+
+/* The directions of these pairs.  Few levels lack any, and soon have those that they have: most sets are full early. */
+static void find_directions(const counter *c, const fmm_walk *walk, int level, int32_t a, int n)
+{
+    const fmm_level *cells = &walk->tree->level[level];
+    direction_set *set = &c->directions[level + 1];
+    if (set->count == FMM_FAR_DIRECTIONS) return;
+    const int parents = 2 * (n % 3 - 1 + 7 * (n / 3 % 3 - 1) + 49 * (n / 9 - 1)) + FMM_NO_DIRECTION;
+    for (int t = 0; t < 8; t++) {
+        if (!(cells->octants[a] >> t & 1)) continue;
+        const unsigned sources = cells->octants[walk->near[level][n]] & walk->separated[t][n];
+        for (int s = 0; s < 8; s++) {
+            if (!(sources >> s & 1)) continue;
+            const int d = parents + direction_of(s) - direction_of(t), one = d > FMM_NO_DIRECTION ? d : FMM_DIRECTIONS - 1 - d;
+            set->count += !set->has[one];
+            set->has[one] = 1;
+        }
+    }
+}
+
+static void add_directions(direction_set *sum, const direction_set *part)
+{
+    for (int d = 0; d < FMM_DIRECTIONS; d++) {
+        sum->count += part->has[d] && !sum->has[d];
+        sum->has[d] |= part->has[d];
+    }
+}
+
 /* Where `leaf` is a leaf and `split`, which lies from it as neighbour n does, is split. */
 static void count_one_side(const counter *c, int level, int32_t leaf, int32_t split, int n, int first, int last)
 {
@@ -108,7 +146,10 @@ static void count_pair(const counter *c, const fmm_walk *walk, int level, int n,
     int32_t cell = walk->cell[level], near = walk->near[level][n];
     int both = least(there, exists(c, level, near)), near_split = splits(c, level, near);
     int split_both = least(least(split, near_split), both);
-    if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
+    if (split_both > 0) {
+        add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
+        find_directions(c, walk, level, cell, n);
+    }
     add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
     count_one_side(c, level, cell, near, n, split, least(near_split, both));
     count_one_side(c, level, near, cell, FMM_NEIGHBOURS - 1 - n, near_split, least(split, both));
@@ -156,16 +197,21 @@ static void count_cells(const counter *c)
 #pragma omp parallel
     {
         tally sum = {0};
+        direction_set directions[FMM_MAX_DEPTH + 1] = {{0}};
         counter own = *c;
         fmm_walk walk;
         own.sum = &sum;
+        own.directions = directions;
         fmm_walk_start(&walk, c->tree);
         for (int l = 1; l <= c->tree->depth; l++) {
 #pragma omp for schedule(dynamic, CHUNK) nowait
             for (int64_t parent = 0; parent < c->tree->level[l - 1].count; parent++) count_children(&own, &walk, l, (int32_t)parent);
         }
 #pragma omp critical(fmm_count_operations)
-        add_tally(c->sum, &sum);
+        {
+            add_tally(c->sum, &sum);
+            for (int l = 0; l <= FMM_MAX_DEPTH; l++) add_directions(&c->directions[l], &directions[l]);
+        }
     }
 }
 
@@ -196,7 +242,7 @@ static int64_t at_capacity(const int64_t *at, int capacity)
     return sum;
 }
 
-static void sum_capacity(const tally *sum, int k, fmm_operations *operations)
+static void sum_capacity(const tally *sum, const direction_set *directions, int k, fmm_operations *operations)
 {
     *operations =
         (fmm_operations){.near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .sources = at_capacity(sum->sources, k)};
@@ -206,6 +252,7 @@ static void sum_capacity(const tally *sum, int k, fmm_operations *operations)
             .leaves = at_capacity(sum->leaves[l], k),
             .particles = at_capacity(sum->particles[l], k),
             .far = at_capacity(sum->far[l], k),
+            .directions = directions[l].count,
             .w = at_capacity(sum->w[l], k),
             .w_particles = at_capacity(sum->w_particles[l], k),
         };
@@ -228,6 +275,7 @@ yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_c
                                  fmm_operations *operations)
 {
     tally sum = {0};
+    direction_set directions[FMM_MAX_DEPTH + 1] = {{0}};
     if (num_capacities < 1 || num_capacities > FMM_MAX_CAPACITIES)
         return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT, "%d capacities; 1 to %d can be counted at once", num_capacities,
                          FMM_MAX_CAPACITIES);
@@ -239,7 +287,8 @@ yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_c
         return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT,
                          "leaves of at most %lld particles in a tree with a leaf of %lld; make a finer tree", (long long)capacities[0],
                          (long long)largest_leaf(tree));
-    counter c = {.tree = tree, .num_capacities = num_capacities, .capacities = capacities, .direct = direct, .sum = &sum};
+    counter c = {
+        .tree = tree, .num_capacities = num_capacities, .capacities = capacities, .direct = direct, .sum = &sum, .directions = directions};
     int64_t cells = 0;
     unsigned char *splits = NULL;
     for (int l = 0; l <= tree->depth; l++) cells += tree->level[l].count;
@@ -248,6 +297,6 @@ yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_c
     fill_splits(&c, splits);
     if (tree->count > 0) count_cells(&c);
     yoke_release(tree->context, splits);
-    for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, k, &operations[k]);
+    for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, directions, k, &operations[k]);
     return YOKE_OK;
 }

@@ -17,6 +17,7 @@ typedef struct fmm_level_operations {
     int64_t leaves;         /* P2M and L2P ...                                                                           */
     int64_t particles;      /* ... of so many particles                                                                  */
     int64_t far;            /* unordered pairs of V: two M2L each                                                        */
+    int directions;         /* of these, opposite ones are one; with larger capacities some may have no pairs            */
     int64_t w, w_particles; /* pairs of a cell of this level and a leaf of W; and of such a cell and a particle: one M2P, one P2L each */
 } fmm_level_operations;
 
