@@ -408,6 +408,31 @@ static void batches_of_the_benchmark_are_about_those_of_the_method(void **state)
     fmm_bench_destroy(bench);
 }
 
+/* Of a full cube of this depth. */
+static int64_t pairs_to_depth(int depth)
+{
+    int64_t sum = 0;
+    for (int l = 2; l <= depth; l++) {
+        const int64_t parents = (int64_t)1 << (l - 1), around = 4 * (3 * parents - 2), near = 6 * parents - 2;
+        sum += around * around * around - near * near * near;
+    }
+    return sum;
+}
+
+/* More threads have larger cubes, but not of high orders, whose expansions are large. */
+static void cubes_of_the_benchmark_have_cells_for_all_threads(void **state)
+{
+    (void)state;
+    static const int threads[3] = {2, 16, 64}, low[3] = {3, 4, 5}, high[3] = {3, 4, 4};
+    const int usually = omp_get_max_threads();
+    for (int k = 0; k < 3; k++) {
+        omp_set_num_threads(threads[k]);
+        assert_int_equal(fmm_bench_units(FMM_PAIR, 14), pairs_to_depth(low[k]));
+        assert_int_equal(fmm_bench_units(FMM_PAIR, FMM_MAX_ORDER), pairs_to_depth(high[k]));
+    }
+    omp_set_num_threads(usually);
+}
+
 /* Numbers that are kept are those of the cells. */
 static void cells_of_the_surface_are_counted(void **state)
 {
@@ -535,6 +560,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(batches_of_the_benchmark_are_about_those_of_the_method),
+    cmocka_unit_test(cubes_of_the_benchmark_have_cells_for_all_threads),
     cmocka_unit_test(cells_of_the_surface_are_counted),
     cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
     cmocka_unit_test(orders_are_measured_where_they_are_needed),

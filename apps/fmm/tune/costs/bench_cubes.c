@@ -36,26 +36,29 @@ static fmm_cube family_cube(int order)
     return (fmm_cube){depth, 1, 1 << depth, .lone = 0};
 }
 
-/* The least depth at which a full cube has several groups of cells for each thread; a surface has as many one level below. */
-static int deep_for_threads(void)
+/*
+ * The least depth at which a full cube has several groups of cells for each thread; a surface has as many one level below.  High orders have no deeper trees in real
+ * runs, either, and 1.4 GB of expansions at depth 5.
+ */
+static int deep_for_threads(int order)
 {
-    enum { FEW = 2, MANY = 16 };
+    enum { FEW = 2, MANY = 16, HIGH_ORDER = 14 };
     const int threads = omp_get_max_threads();
-    return threads <= FEW ? 3 : threads <= MANY ? 4 : 5;
+    return threads <= FEW ? 3 : threads <= MANY || order > HIGH_ORDER ? 4 : 5;
 }
 
 /* Low orders have many cells, as in real runs; with so many higher ones take long. */
 static fmm_cube pair_cube(int order)
 {
     enum { LOW_ORDER = 5 };
-    const int wanted = order <= LOW_ORDER ? 4 : 3, least = deep_for_threads(), depth = wanted > least ? wanted : least;
+    const int wanted = order <= LOW_ORDER ? 4 : 3, least = deep_for_threads(order), depth = wanted > least ? wanted : least;
     return (fmm_cube){depth, 1, 1 << depth, .lone = 0};
 }
 
 static fmm_cube surface_cube(int order)
 {
     enum { LOW_ORDER = 3, MIDDLE_ORDER = 10 };
-    const int depth = order <= LOW_ORDER ? 6 : order <= MIDDLE_ORDER ? 5 : 4, least = deep_for_threads() + 1;
+    const int depth = order <= LOW_ORDER ? 6 : order <= MIDDLE_ORDER ? 5 : 4, least = deep_for_threads(order) + 1;
     return (fmm_cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
 }
 
