@@ -526,12 +526,12 @@ static void orders_are_measured_where_they_are_needed(void **state)
         fmm_machine machine = {0};
         yoke_run *run = open_run(path);
         assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), r ? YOKE_OK : YOKE_ERROR_UNAVAILABLE);
-        assert_true(fmm_machine_missing(&machine, wanted[r]) == (r < 2 ? wanted[r] : 0));
+        assert_true(fmm_machine_missing(&machine, wanted[r], FMM_IN_BOTH) == (r < 2 ? wanted[r] : 0));
         yoke_run_destroy(run);
         if (r == 2) break;
         run = open_run(path);
         costs.calls = 0;
-        assert_int_equal(fmm_machine_measure_missing(context, run, 0, &options, wanted[r], &machine), YOKE_OK);
+        assert_int_equal(fmm_machine_measure_missing(context, run, 0, &options, wanted[r], FMM_IN_BOTH, &machine), YOKE_OK);
         assert_true(costs.calls > 0 && yoke_run_save(run, NULL) == YOKE_OK);
         yoke_run_destroy(run);
         assert_near(machine.pair[4], unit_of(&usual, FMM_PAIR, 4), 1e-9);
@@ -540,6 +540,42 @@ static void orders_are_measured_where_they_are_needed(void **state)
         if (r == 1) assert_near(machine.pair[13], unit_of(&usual, FMM_PAIR, 13), 1e-9);
         if (r == 1) assert_near(machine.family[13], unit_of(&usual, FMM_FAMILY, 13), 1e-9);
         if (r == 1) assert_near(machine.pairs.near[8], source_of(&usual, 8), 1e-9);
+    }
+    (void)remove(path);
+}
+
+/* The near field in the precision that is asked for; the other one is added later, and orders are not measured again. */
+static void precisions_are_measured_where_they_are_needed(void **state)
+{
+    (void)state;
+    static const fmm_precisions asked[3] = {FMM_IN_SINGLE, FMM_IN_DOUBLE, FMM_IN_BOTH};
+    char path[64];
+    int near_works = 0;
+    (void)snprintf(path, sizeof path, "precisions-store-%ld.json", (long)getpid());
+    for (int o = FMM_UNEVEN; o < FMM_SINGLE_UNEVEN; o++) {
+        const int *sizes;
+        near_works += fmm_measured_sizes(o, &sizes);
+    }
+    for (int r = 0, calls_of_all = 0; r < 3; r++) {
+        const fmm_orders wanted = fmm_orders_around(8);
+        known costs = usual;
+        const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = &costs};
+        fmm_machine machine = {0};
+        yoke_run *run = open_run(path);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), r ? YOKE_OK : YOKE_ERROR_UNAVAILABLE);
+        assert_true(fmm_machine_missing(&machine, wanted, asked[r]) == (r < 2 ? wanted : 0));
+        yoke_run_destroy(run);
+        run = open_run(path);
+        costs.calls = 0;
+        if (r < 2) assert_int_equal(fmm_machine_measure_missing(context, run, 0, &options, wanted, asked[r], &machine), YOKE_OK);
+        assert_true(isnan(machine.in_double.large) == (r == 0) && isnan(machine.in_double.unit) == (r == 0));
+        assert_near(machine.in_single.large, source_of(&usual, 128) / 256, 1e-9);
+        if (r == 0) calls_of_all = costs.calls;
+        if (r == 1) assert_true(costs.calls >= near_works && costs.calls < calls_of_all);
+        fmm_machine_take_single(&machine, 1);
+        assert_true(machine.pairs.large == machine.in_single.large);
+        assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+        yoke_run_destroy(run);
     }
     (void)remove(path);
 }
@@ -564,6 +600,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_of_the_surface_are_counted),
     cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
     cmocka_unit_test(orders_are_measured_where_they_are_needed),
+    cmocka_unit_test(precisions_are_measured_where_they_are_needed),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 

@@ -213,11 +213,12 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 }
 
 /* The run of the devices is opened again where this machine was measured meanwhile. */
-static yoke_status create_tuner(fmm_solver *s)
+static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
 {
     yoke_status status = s->options.devices ? fmm_solver_open_devices(s) : YOKE_OK;
     s->tune.devices = s->run;
     s->tune.share = s->share;
+    s->tune.single = fmm_solver_may_be_single(s, particles);
     if (!status) status = fmm_tuner_create(s->context, &s->tune, &s->tuner);
     if (status || !s->run || !s->options.store || !fmm_tuner_measured(s->tuner)) return status;
     yoke_run_destroy(s->run);
@@ -230,7 +231,7 @@ static yoke_status create_tuner(fmm_solver *s)
 /* The best tree. */
 static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
-    yoke_status status = s->tuner ? YOKE_OK : create_tuner(s);
+    yoke_status status = s->tuner ? YOKE_OK : create_tuner(s, particles);
     if (status) return status;
     fmm_tuner_set_particles(s->tuner, particles);
     if (fmm_chooses_order(s)) {

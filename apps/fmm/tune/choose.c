@@ -31,7 +31,7 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     for (int l = 0; l <= depth; l++) orders[l] = order;
     const fmm_counts *counts = analysis->counts;
     /* The kernels take so long for an operation where nothing else does. */
-    const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->in_double.large / (gradient ? 13.5 : 8));
+    const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->pairs.large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
                       .set = fmm_set_of(machine, order),
                       .near_pairs = 2 * (double)counts[depth].near,
@@ -205,7 +205,7 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
 {
     const int order = measured_order(of->order);
     fmm_work_name(FMM_TREE, TREE_SIZE, gradient, machine->measure, work->tree);
-    fmm_work_name(FMM_NEAR, NEAR_SIZE, gradient, machine->measure, work->near);
+    fmm_work_name(machine->single ? FMM_SINGLE_NEAR : FMM_NEAR, NEAR_SIZE, gradient, machine->measure, work->near);
     fmm_work_name(FMM_PAIR, order, gradient, machine->measure, work->far);
     phases[0] = (yoke_phase){.work = work->tree,
                              .calls = 1,
@@ -213,7 +213,7 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                              .device = host,
                              .units = units_of(of->predicted.tree, TREE_SIZE * machine->tree_particle + machine->tree_leaf),
                              .barrier = 1};
-    phases[1] = (yoke_phase){.work = work->near, .calls = 1, .cut = 0, .units = units_of(of->predicted.near, machine->near_unit)};
+    phases[1] = (yoke_phase){.work = work->near, .calls = 1, .cut = 0, .units = units_of(of->predicted.near, machine->pairs.unit)};
     phases[2] = (yoke_phase){.work = work->far,
                              .calls = 1,
                              .cut = -1,

@@ -241,6 +241,7 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
     t->context = context;
     t->options = options;
     t->store = options->store;
+    t->single = options->single;
     if (options->measure) status = fmm_counter_open(context, options->measure, &t->counter);
     if (!status) status = fmm_tuner_get_costs(t, options->order, 0);
     if (status)

@@ -16,6 +16,7 @@ typedef struct fmm_tune_options {
     const char *declared; /* the same */
     int gradient;
     int order;                   /* of the first choice, about: costs of others are measured where a choice needs them */
+    int single;                  /* nonzero: the first choice has the near field in single precision, likewise */
     yoke_run *devices;           /* that share the near field, of fmm_shared_open; NULL: the cores alone */
     const double *share;         /* as they were given it */
     int by_operations;           /* nonzero: of the depths, that of the original cost model (cost.h) */

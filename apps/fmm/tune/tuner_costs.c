@@ -45,6 +45,12 @@ static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
     return fmm_orders_around(order) | fmm_orders_around(set < most ? set : most);
 }
 
+/* The near field in the precision of the trees, or as with orders. */
+static fmm_precisions precisions_for(const fmm_tuner *t)
+{
+    return t->options->devices ? FMM_IN_BOTH : t->single ? FMM_IN_SINGLE : FMM_IN_DOUBLE;
+}
+
 /* On a run of its own, which needs no powers. */
 static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
 {
@@ -55,7 +61,7 @@ static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
                                          .user = t->options->user};
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, &t->machine);
+    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, precisions_for(t), &t->machine);
     if (!status) status = save(t, run);
     yoke_run_destroy(run);
     return status;
@@ -143,7 +149,7 @@ static void warn_disturbed(fmm_tuner *t)
 /* What is missing of some orders.  *measured: nonzero: something was. */
 static yoke_status measure_orders(fmm_tuner *t, fmm_orders orders, int *measured)
 {
-    if (!fmm_machine_missing(&t->machine, orders)) return YOKE_OK;
+    if (!fmm_machine_missing(&t->machine, orders, precisions_for(t))) return YOKE_OK;
     *measured = 1;
     yoke_status status = save(t, t->run); /* tells before the measurements that they cannot be kept */
     return status ? status : measure_machine(t, orders);

@@ -138,17 +138,24 @@ static int number_of(fmm_operation operation, int size)
     return k;
 }
 
-static int knows_common(const fmm_machine *m)
+int fmm_is_in(fmm_operation operation, fmm_precisions precisions)
+{
+    if (operation < FMM_UNEVEN) return 1;
+    return (precisions & (operation < FMM_SINGLE_UNEVEN ? FMM_IN_DOUBLE : FMM_IN_SINGLE)) != 0;
+}
+
+static int knows_common(const fmm_machine *m, fmm_precisions precisions)
 {
     int known = 1;
     for (int o = 0; o < FMM_TABLES; o++) {
+        if (!fmm_is_in(o, precisions)) continue;
         const int *sizes, count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count; k++) known &= m->unit[o][k] > 0;
     }
     return known;
 }
 
-static int knows_order(const fmm_machine *m, int order)
+int fmm_machine_knows_order(const fmm_machine *m, int order)
 {
     int known = 1;
     for (int o = FMM_TABLES; o < FMM_OPERATIONS; o++)
@@ -156,11 +163,12 @@ static int knows_order(const fmm_machine *m, int order)
     return known;
 }
 
-fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted)
+fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted, fmm_precisions precisions)
 {
     fmm_orders missing = 0;
     for (int k = 0; k < ORDERS; k++)
-        if (wanted >> k & 1 && !(knows_common(machine) && knows_order(machine, orders[k]))) missing |= (fmm_orders)1 << k;
+        if (wanted >> k & 1 && !(knows_common(machine, precisions) && fmm_machine_knows_order(machine, orders[k])))
+            missing |= (fmm_orders)1 << k;
     return missing;
 }
 
@@ -201,7 +209,9 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mea
     if (!status) status = fmm_machine_read(run, device, gradient, &found);
     if (status) return status;
     *machine = found;
-    if (fmm_machine_missing(&found, FMM_ALL_ORDERS) != FMM_ALL_ORDERS) return YOKE_OK;
+    const fmm_orders in_both =
+        fmm_machine_missing(&found, FMM_ALL_ORDERS, FMM_IN_DOUBLE) & fmm_machine_missing(&found, FMM_ALL_ORDERS, FMM_IN_SINGLE);
+    if (in_both != FMM_ALL_ORDERS) return YOKE_OK;
     return YOKE_ERROR_UNAVAILABLE; /* as the run said of what it does not know */
 }
 

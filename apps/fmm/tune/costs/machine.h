@@ -32,6 +32,8 @@ typedef yoke_status fmm_tune_progress(void *user, const char *what);
 typedef uint32_t fmm_orders;
 enum { FMM_MEASURED_ORDERS = 18 };
 #define FMM_ALL_ORDERS (((fmm_orders)1 << FMM_MEASURED_ORDERS) - 1)
+/* Precisions of the near field whose costs are measured. */
+typedef enum fmm_precisions { FMM_IN_DOUBLE = 1, FMM_IN_SINGLE = 2, FMM_IN_BOTH = 3 } fmm_precisions;
 /* Those that costs of an order are found from: itself, or the next ones below and above it. */
 fmm_orders fmm_orders_around(int order);
 
@@ -49,6 +51,7 @@ typedef struct fmm_pair_costs {
     double leaf, particle;                  /* of all leaves, besides */
     double near[FMM_SMALL_LEAF + 1], large; /* these times the sources and large pairs of fmm_cell_counts */
     double uneven; /* times that a pair takes in leaves of different levels, which act on each other one after the other; 0: not known */
+    double unit;   /* of FMM_NEAR or FMM_SINGLE_NEAR with FMM_SMALL_LEAF, as the run has it */
 } fmm_pair_costs;
 
 /* Seconds; those by order at each of 0 ... FMM_MAX_ORDER, NaN between orders that were not measured. */
@@ -59,8 +62,9 @@ typedef struct fmm_machine {
     double tree_particle, tree_leaf;  /* tree and lists = so much for each */
     double adaptive_particle, adaptive_leaf; /* the same of adaptive trees */
     fmm_pair_costs pairs;                    /* near field, in the precision that is predicted: */
-    fmm_pair_costs in_double, in_single;
-    double tables[FMM_MAX_ORDER + 1]; /* of the operators, once */
+    fmm_pair_costs in_double, in_single;     /* NaN in one that was not measured */
+    int single;                              /* nonzero: `pairs` is in_single */
+    double tables[FMM_MAX_ORDER + 1];        /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1],
         batch[FMM_MAX_ORDER + 1]; /* lists and M2L = so much for each target and source, and for each batch of them */
     double waves[FMM_MAX_ORDER + 1],
@@ -70,7 +74,7 @@ typedef struct fmm_machine {
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
     fmm_factor factor[FMM_TIMED_PARTS];                          /* of predictions by all of these */
     int finer; /* waves are of the set whose number is so much above the order, or the last set; below 0: no waves */
-    double near_unit, pair_unit[FMM_MAX_ORDER + 1]; /* as the run has FMM_NEAR of FMM_SMALL_LEAF, and FMM_PAIR where it is measured */
+    double pair_unit[FMM_MAX_ORDER + 1]; /* as the run has FMM_PAIR, where it is measured */
     double
         disturbed; /* part of the time of measurements that other programs had the cores, of the operation where that was most; 0: little */
 } fmm_machine;
@@ -87,11 +91,12 @@ double fmm_machine_pair(const fmm_machine *machine, double size);
 /* In which precision the near field is predicted from now on; double precision at first. */
 static inline void fmm_machine_take_single(fmm_machine *machine, int single)
 {
+    machine->single = single;
     machine->pairs = single ? machine->in_single : machine->in_double;
 }
 
-/* Those of `orders` that a machine does not know; all that are there where it knows nothing. */
-fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders);
+/* Those of `orders` that a machine does not know; all of them where it does not know what is needed at all orders, the near field in these precisions among it. */
+fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders, fmm_precisions precisions);
 
 /*
  * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, about 7 s in all on two cores.  The run's store keeps it when
@@ -102,11 +107,11 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
                                 fmm_machine *machine);
 
 /*
- * The same of what a machine, of fmm_machine_get or of 0, does not know of these orders and of what is needed at all of them; what it knows stays.  Factors are
- * forgotten where it knew nothing.  Errors: as of fmm_machine_measure.
+ * The same of what a machine, of fmm_machine_get or of 0, does not know of these orders and of what is needed at all of them, with the near field in these
+ * precisions; what it knows stays.  Factors are forgotten where it knew nothing.  Errors: as of fmm_machine_measure.
  */
 yoke_status fmm_machine_measure_missing(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
-                                        fmm_orders orders, fmm_machine *machine);
+                                        fmm_orders orders, fmm_precisions precisions, fmm_machine *machine);
 
 /*
  * Of seconds.  Measures those operations again that other programs disturbed (yoke_prediction), and forgets factors.  Where they disturb one of them again all stays as it

@@ -89,7 +89,7 @@ static yoke_status forget_factors(yoke_run *run, int gradient, fmm_measure measu
 }
 
 /* What is not known of these orders, and of what is needed at all of them. */
-static yoke_status measure_missing(measuring *m, fmm_orders wanted, const fmm_machine *known)
+static yoke_status measure_missing(measuring *m, fmm_orders wanted, fmm_precisions precisions, const fmm_machine *known)
 {
     yoke_status status = YOKE_OK;
     const int *orders;
@@ -97,10 +97,10 @@ static yoke_status measure_missing(measuring *m, fmm_orders wanted, const fmm_ma
     for (int o = 0; o < FMM_TABLES; o++) {
         const int *sizes, count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++)
-            if (!(known->unit[o][k] > 0)) status = measure(m, o, sizes[k], 0);
+            if (fmm_is_in(o, precisions) && !(known->unit[o][k] > 0)) status = measure(m, o, sizes[k], 0);
     }
     for (int k = 0; k < FMM_MEASURED_ORDERS; k++) { /* all of an order together: they share its tables */
-        if (!(fmm_machine_missing(known, wanted) >> k & 1)) continue;
+        if (!(wanted >> k & 1) || fmm_machine_knows_order(known, orders[k])) continue;
         for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++)
             if (fmm_is_measured(o, orders[k])) status = measure(m, o, orders[k], 0);
     }
@@ -108,13 +108,14 @@ static yoke_status measure_missing(measuring *m, fmm_orders wanted, const fmm_ma
 }
 
 yoke_status fmm_machine_measure_missing(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
-                                        fmm_orders orders, fmm_machine *machine)
+                                        fmm_orders orders, fmm_precisions precisions, fmm_machine *machine)
 {
     measuring m = {.context = context, .run = run, .options = options};
-    const int knows_nothing = fmm_machine_missing(machine, FMM_ALL_ORDERS) == FMM_ALL_ORDERS;
+    const int knows_nothing = fmm_machine_missing(machine, FMM_ALL_ORDERS, FMM_IN_DOUBLE) == FMM_ALL_ORDERS &&
+                              fmm_machine_missing(machine, FMM_ALL_ORDERS, FMM_IN_SINGLE) == FMM_ALL_ORDERS;
     machine->measure = options->measure;
     yoke_status status = fmm_machine_tell_works(run, options->gradient, options->measure);
-    if (!status) status = measure_missing(&m, orders, machine);
+    if (!status) status = measure_missing(&m, orders, precisions, machine);
     fmm_bench_destroy(m.bench);
     if (!status && knows_nothing) status = forget_factors(run, options->gradient, options->measure);
     return status ? status : fmm_machine_read(run, device, options->gradient, machine);
@@ -124,7 +125,7 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
                                 fmm_machine *machine)
 {
     *machine = (fmm_machine){0};
-    return fmm_machine_measure_missing(context, run, device, options, FMM_ALL_ORDERS, machine);
+    return fmm_machine_measure_missing(context, run, device, options, FMM_ALL_ORDERS, FMM_IN_BOTH, machine);
 }
 
 /* ---------------------------------------------------------------------------------------------------- again */

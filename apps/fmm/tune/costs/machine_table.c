@@ -119,24 +119,35 @@ static double find_uneven(const fmm_machine *m, fmm_operation uneven)
     return fmax(1 + left / (2 * of.uneven * pair), 1);
 }
 
+static int number_of_small_leaf(void)
+{
+    const int *sizes;
+    int k = 0;
+    (void)fmm_measured_sizes(FMM_NEAR, &sizes);
+    while (sizes[k] < FMM_SMALL_LEAF) k++;
+    return k;
+}
+
 /* In one precision. */
 static void find_near_in(fmm_machine *m, fmm_operation uneven, fmm_operation near, fmm_operation lone, fmm_pair_costs *pairs)
 {
     double full[NEAR_SIZES];
+    const int small = number_of_small_leaf();
+    if (!(m->unit[near][small] > 0)) {
+        *pairs = (fmm_pair_costs){NAN, NAN, .large = NAN, .uneven = NAN, .unit = NAN};
+        for (int n = 0; n <= FMM_SMALL_LEAF; n++) pairs->near[n] = NAN;
+        return;
+    }
     get_full(m, near, full);
     find_leaves_alone(m, lone, full, pairs);
     find_pairs_of_leaves(full, pairs);
     m->pairs = *pairs;
     pairs->uneven = find_uneven(m, uneven);
+    pairs->unit = m->unit[near][small];
 }
 
 static void find_near(fmm_machine *m)
 {
-    double source[NEAR_SIZES];
-    const int *sizes, count = fmm_measured_sizes(FMM_NEAR, &sizes);
-    get_measured(m, FMM_NEAR, source);
-    for (int k = 0; k < count; k++)
-        if (sizes[k] == FMM_SMALL_LEAF) m->near_unit = source[k];
     find_near_in(m, FMM_SINGLE_UNEVEN, FMM_SINGLE_NEAR, FMM_SINGLE_LONE, &m->in_single);
     find_near_in(m, FMM_UNEVEN, FMM_NEAR, FMM_LONE, &m->in_double);
     fmm_machine_take_single(m, 0);
