@@ -259,18 +259,19 @@ static yoke_status on_ranks(dense_work *w, int argc, char **argv)
     if (!status) status = choose(w, &c);
     if (!status) status = app_option_choice(w->context, "partition", g->partition, partitions, &partition);
     status = app_ranks_agree(w->ranks, status);
-    if (!status && !w->block) status = choose_block(w, &c.options.block);
     if (status) return status;
-    const dense_gemm_ranks asked = {.rows = g->rows,
-                                    .columns = g->columns,
-                                    .depth = g->depth,
-                                    .precision = g->precision,
-                                    .partition = (dense_partition)partition,
-                                    .file = w->operands.count ? g->file : NULL,
-                                    .blas = g->why_no_blas ? NULL : &g->blas,
-                                    .why_no_blas = g->why_no_blas,
-                                    .options = c.options};
-    return dense_gemm_on_ranks(w, &asked, argc, argv);
+    dense_gemm_ranks asked = {.rows = g->rows,
+                              .columns = g->columns,
+                              .depth = g->depth,
+                              .precision = g->precision,
+                              .partition = (dense_partition)partition,
+                              .file = w->operands.count ? g->file : NULL,
+                              .blas = g->why_no_blas ? NULL : &g->blas,
+                              .why_no_blas = g->why_no_blas,
+                              .options = c.options};
+    status = dense_gemm_check_alike(w, &asked);
+    if (!status && !w->block) status = choose_block(w, &asked.options.block);
+    return status ? status : dense_gemm_on_ranks(w, &asked, argc, argv);
 }
 
 static bool is_wrong(const dense_work *w) { return w->check && !((const gemm *)w->own)->freivalds.passed; }

@@ -10,17 +10,24 @@
 
 /* What all ranks must be asked alike, though each has a command line of its own. */
 typedef struct alike {
-    int64_t rows, columns, depth, block, seed, precision, partition, check, output;
+    int64_t files, rows, columns, depth, block, seed, precision, partition, check, output;
 } alike;
 
-static yoke_status check_alike(const dense_work *w, const dense_gemm_ranks *asked)
+static yoke_status compare(const dense_work *w, const dense_gemm_ranks *asked)
 {
-    static const char *const names[] = {"rows of A",   "columns of B", "columns of A", "-b",      "--seed",
-                                        "--precision", "--partition",  "--check",      "--output"};
+    static const char *const names[] = {"number of files", "rows of A",   "columns of B", "columns of A", "-b (0: not given)",
+                                        "--seed",          "--precision", "--partition",  "--check",      "--output"};
     enum { NUMBERS = sizeof names / sizeof *names };
-    const alike mine = {
-        asked->rows, asked->columns,   asked->depth, asked->options.block, w->seed, asked->precision, (int64_t)asked->partition,
-        w->check,    w->output != NULL};
+    const alike mine = {.files = w->operands.count,
+                        .rows = asked->rows,
+                        .columns = asked->columns,
+                        .depth = asked->depth,
+                        .block = w->block,
+                        .seed = w->seed,
+                        .precision = asked->precision,
+                        .partition = (int64_t)asked->partition,
+                        .check = w->check,
+                        .output = w->output != NULL};
     alike first = mine;
     int64_t a[NUMBERS], b[NUMBERS];
     app_ranks_broadcast(w->ranks, &first, sizeof first);
@@ -32,6 +39,11 @@ static yoke_status check_alike(const dense_work *w, const dense_gemm_ranks *aske
                              "%s differs from rank 0 (%lld here, %lld there): only the devices of ranks may differ", names[i],
                              (long long)a[i], (long long)b[i]);
     return YOKE_OK;
+}
+
+yoke_status dense_gemm_check_alike(const dense_work *work, const dense_gemm_ranks *asked)
+{
+    return app_ranks_agree(work->ranks, compare(work, asked));
 }
 
 /* -------------------------------------------------------------------------------------------------- matrices */
@@ -300,8 +312,7 @@ yoke_status dense_gemm_on_ranks(dense_work *work, const dense_gemm_ranks *asked,
                        .progress = show_progress,
                        .user = work};
     result r = {.work = work, .product = &p};
-    yoke_status status = app_ranks_agree(work->ranks, check_alike(work, asked));
-    if (!status) status = dense_product_create(&p, asked->rows, asked->columns, asked->depth, asked->options.block, asked->precision);
+    yoke_status status = dense_product_create(&p, asked->rows, asked->columns, asked->depth, asked->options.block, asked->precision);
     if (!status) status = fill_both(work, asked, &p);
     if (!status) status = dense_product_multiply(&p);
     if (!status) status = finish(work, &p, &r, argc, argv);

@@ -20,7 +20,13 @@ typedef struct dense_gemm_ranks {
     dense_gemm_options options;
 } dense_gemm_ranks;
 
-/* work->run is there.  Collective.  Errors: those that ranks agree on, and of the product: NUMERIC (it failed its check). */
+/*
+ * Refuses ranks whose command lines say different things of the product.  To be called before anything collective that depends on them: ranks would wait for each
+ * other for ever.  options.block does not count, but what is given with -b.  Collective.  Errors: INPUT, on which all agree.
+ */
+yoke_status dense_gemm_check_alike(const dense_work *work, const dense_gemm_ranks *asked);
+
+/* work->run is there, and the command lines are alike.  Collective.  Errors: those that ranks agree on, and of the product: NUMERIC (it failed its check). */
 yoke_status dense_gemm_on_ranks(dense_work *work, const dense_gemm_ranks *asked, int argc, char **argv);
 
 #endif

@@ -132,7 +132,9 @@ yoke_status dense_operation_run(const dense_operation *operation, yoke_context *
     if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                                 /* rank 0 tells the results */
     if (!status && app_ranks_number(w.ranks) > 0) answered = app_options_ask_help(argc, argv); /* which rank 0 gives */
     if (!status) status = app_ranks_agree(w.ranks, answered ? YOKE_OK : parse(operation, &w, argc, argv, &answered));
-    if (!status && !answered) {
+    double any = answered; /* where one rank is asked for help, the others would wait for it */
+    if (!status) app_ranks_max(w.ranks, &any, 1);
+    if (!status && !(any > 0)) {
         if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */
         status = app_ranks_agree(w.ranks, check(operation, &w));
         if (!status) status = run(operation, &w, argc, argv);

@@ -202,6 +202,20 @@ def test_ranks_with_other_sizes_are_refused():
     assert "rank 2: " in only and "differs" in only, only
 
 
+def test_ranks_with_other_command_lines_do_not_wait_for_each_other():
+    """Sizes for which blocks are measured, on one rank only; a file on one; help on one."""
+    need_mpi()
+    write_npy("a.npy", matrix(40, 40, 1))
+    for first, second, text in ((("-n", 4000), ("-n", 40), "rows of A differs from rank 0 (40 here, 4000 there)"),
+                                (("-n", 4000, "-b", 64), ("-n", 4000), "-b (0: not given) differs from rank 0 (0 here, 64 there)"),
+                                (("a.npy", "a.npy"), ("-n", 40), "number of files differs from rank 0 (0 here, 2 there)")):
+        only, = errors(run_each([command(*first), command(*second)], code=2))
+        assert "rank 1: " in only and text in only, only
+    done = run_each([command("-n", 40), command("-n", 40, "--help")])
+    assert done.stdout == "", done.stdout
+    assert run_each([command("-n", 40, "--help"), command("-n", 40)]).stdout.startswith("Multiplies two matrices")
+
+
 def test_a_rank_without_devices_ends_all():
     need_mpi()
     without = ["env", "YOKE_LIBBLAS=/there/is/none", *command("-n", 50)]
