@@ -1,4 +1,5 @@
 /* NumPy's files: what is written is read again, both orders and byte orders, and every damaged file is refused with a reason. */
+#include <float.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -157,6 +158,38 @@ static void other_files_are_refused(void **state)
     assert_non_null(strstr(yoke_last_error(context), "a directory"));
 }
 
+/* By rows and by columns, as a whole and in parts: a finite number does not become infinite. */
+static void numbers_too_large_for_single_precision_are_refused(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)}",
+                                          "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3)}"};
+    static const char expected[] = "-1e+300 in row 1 and column 2 is too large for single precision";
+    double numbers[6] = {1, 2, INFINITY, NAN, -5, -1e300};
+    float entries[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        dense_matrix matrix = {.entries = NULL},
+                     part = {.context = context, .rows = 1, .columns = 2, .precision = DENSE_SINGLE, .entries = entries};
+        dense_npy npy = {.file = NULL};
+        write_npy(1, headers[k], numbers, sizeof numbers);
+        assert_int_equal(read_npy(DENSE_SINGLE, &matrix), YOKE_ERROR_INPUT);
+        assert_non_null(strstr(yoke_last_error(context), expected));
+        assert_null(matrix.entries);
+        assert_int_equal(dense_npy_open(context, path, &npy), YOKE_OK);
+        assert_int_equal(dense_npy_read_part(&npy, 1, 1, &part), YOKE_ERROR_INPUT);
+        assert_non_null(strstr(yoke_last_error(context), expected));
+        assert_int_equal(dense_npy_read_part(&npy, 0, 0, &part), YOKE_OK);
+        dense_npy_close(&npy);
+    }
+    numbers[5] = FLT_MAX;
+    dense_matrix matrix = {.entries = NULL};
+    write_npy(1, headers[0], numbers, sizeof numbers);
+    assert_int_equal(read_npy(DENSE_SINGLE, &matrix), YOKE_OK);
+    assert_true(isinf(dense_matrix_entry(&matrix, 0, 2)) && isnan(dense_matrix_entry(&matrix, 1, 0)) &&
+                dense_matrix_entry(&matrix, 1, 2) == FLT_MAX);
+    dense_matrix_destroy(&matrix);
+}
+
 /* Cut off anywhere, and thousands of files with bytes changed: read, or refused with a reason that names the file. */
 static void damaged_files_are_read_or_refused(void **state)
 {
@@ -198,6 +231,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(orders_types_and_versions_give_the_same_matrix),
     cmocka_unit_test(a_damaged_header_is_refused_with_its_reason),
     cmocka_unit_test(other_files_are_refused),
+    cmocka_unit_test(numbers_too_large_for_single_precision_are_refused),
     cmocka_unit_test(damaged_files_are_read_or_refused),
 };
 

@@ -1,7 +1,7 @@
 #include "matrix/npy.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -160,23 +160,35 @@ static void turn(unsigned char *bytes, int64_t count, int size)
         }
 }
 
-/* Number i of those that were read becomes entry `at`. */
-static void put(const dense_npy *npy, const void *from, int64_t i, int64_t at, dense_matrix *matrix)
+/* Number i of those that were read becomes entry `at`.  Whether it stays finite there if it is. */
+static int put(const dense_npy *npy, const void *from, int64_t i, int64_t at, dense_matrix *matrix)
 {
     const double value = npy->precision == DENSE_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
-    if (matrix->precision == DENSE_DOUBLE)
+    if (matrix->precision == DENSE_DOUBLE) {
         ((double *)matrix->entries)[at] = value;
-    else
-        ((float *)matrix->entries)[at] = (float)value;
+        return 1;
+    }
+    ((float *)matrix->entries)[at] = (float)value;
+    return isfinite(((const float *)matrix->entries)[at]) || !isfinite(value);
+}
+
+static yoke_status refuse_large(const dense_npy *npy, const void *from, int64_t i, int64_t row, int64_t column)
+{
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT,
+                     "%s: %g in row %lld and column %lld is too large for single precision: scale the matrix, or use --precision double",
+                     npy->path, ((const double *)from)[i], (long long)row, (long long)column);
 }
 
 /* Entries of the file from number `first` on. */
-static void place(const dense_npy *npy, const void *from, int64_t first, int64_t count, dense_matrix *matrix)
+static yoke_status place(const dense_npy *npy, const void *from, int64_t first, int64_t count, dense_matrix *matrix)
 {
     for (int64_t i = 0; i < count; i++) {
         const int64_t number = first + i;
-        put(npy, from, i, npy->by_columns ? number % npy->rows * npy->columns + number / npy->rows : number, matrix);
+        const int64_t row = npy->by_columns ? number % npy->rows : number / npy->columns;
+        const int64_t column = npy->by_columns ? number / npy->rows : number % npy->columns;
+        if (!put(npy, from, i, row * npy->columns + column, matrix)) return refuse_large(npy, from, i, row, column);
     }
+    return YOKE_OK;
 }
 
 static yoke_status read_chunks(dense_npy *npy, dense_matrix *matrix)
@@ -189,7 +201,7 @@ static yoke_status read_chunks(dense_npy *npy, dense_matrix *matrix)
         status = read_bytes(npy, chunk, (size_t)count * (size_t)npy->precision, "its numbers");
         if (status) break;
         if (npy->foreign) turn(chunk, count, npy->precision);
-        place(npy, chunk, first, count, matrix);
+        status = place(npy, chunk, first, count, matrix);
     }
     yoke_release(npy->context, chunk);
     return status;
@@ -232,8 +244,11 @@ yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, den
         if (!status) status = read_bytes(npy, chunk, (size_t)length * (size_t)npy->precision, "its numbers");
         if (status) break;
         if (npy->foreign) turn(chunk, length, npy->precision);
-        for (int64_t j = 0; j < length; j++)
-            put(npy, chunk, j, npy->by_columns ? j * matrix->columns + i : i * matrix->columns + j, matrix);
+        for (int64_t j = 0; j < length && !status; j++) {
+            const int64_t in_row = npy->by_columns ? j : i, in_column = npy->by_columns ? i : j; /* of the part */
+            if (!put(npy, chunk, j, in_row * matrix->columns + in_column, matrix))
+                status = refuse_large(npy, chunk, j, row + in_row, column + in_column);
+        }
     }
     yoke_release(npy->context, chunk);
     return status;

@@ -42,13 +42,14 @@ yoke_status dense_npy_open_raw(yoke_context *context, const char *path, int64_t 
 void dense_npy_close(dense_npy *npy);
 
 /*
- * Reads the matrix, by rows and in this precision, whatever the file has.  Given back with dense_matrix_destroy.  Errors: INPUT (truncated), MEMORY.
+ * Reads the matrix, by rows and in this precision, whatever the file has.  Given back with dense_matrix_destroy.
+ * Errors: INPUT (truncated; a finite number that is too large for this precision), MEMORY.
  */
 yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matrix *matrix);
 
 /*
  * Reads entries from this row and column on into a matrix that is there, whose sides say how many, in its precision.  They lie within the file's.
- * Errors: INPUT (truncated; a pipe), MEMORY.
+ * Errors: INPUT (truncated; a pipe; a finite number that is too large for its precision), MEMORY.
  */
 yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, dense_matrix *matrix);
 
