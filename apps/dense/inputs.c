@@ -1,7 +1,5 @@
 #include "inputs.h"
 
-#include <string.h>
-
 #include "common/console/options.h"
 #include "common/files/file.h"
 
@@ -42,7 +40,6 @@ yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_prec
 
 yoke_status dense_input_check_output(yoke_context *context, const char *output, const char *json)
 {
-    if (output && json && !strcmp(output, json) && strncmp(output, "/dev/", 5) != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json both name %s: give different files", output);
-    return app_file_check(context, output);
+    yoke_status status = app_file_check_different(context, "--output", output, "--json", json);
+    return status ? status : app_file_check(context, output);
 }

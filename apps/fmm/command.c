@@ -206,18 +206,11 @@ static yoke_status check_result_file(yoke_context *context, const char *path)
     return status ? status : app_file_check(context, path);
 }
 
-/* Two results in one file: the second would take the place of the first, or on a stream follow it. */
-static yoke_status check_different(yoke_context *context, const char *option, const char *path, const char *other_option, const char *other)
-{
-    if (!path || !other || strcmp(path, other) != 0 || !strncmp(path, "/dev/", 5)) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", option, other_option, path);
-}
-
 static yoke_status check_results(yoke_context *context, const fmm_command *line)
 {
-    yoke_status status = check_different(context, "--save", line->save, "--output", line->output);
-    if (!status) status = check_different(context, "--save", line->save, "--json", line->json);
-    if (!status) status = check_different(context, "--output", line->output, "--json", line->json);
+    yoke_status status = app_file_check_different(context, "--save", line->save, "--output", line->output);
+    if (!status) status = app_file_check_different(context, "--save", line->save, "--json", line->json);
+    if (!status) status = app_file_check_different(context, "--output", line->output, "--json", line->json);
     if (!status) status = check_result_file(context, line->save);
     if (!status) status = check_result_file(context, line->output);
     return status ? status : app_file_check(context, line->json);

@@ -231,8 +231,26 @@ static void print_field(FILE *stream, const json_t *value)
 
 static yoke_status write_csv(reproduce_report *report, const char *path)
 {
-    static const char *const keys[] = {"id",  "part",   "section", "what",   "unit", "published", "recomputed",       "deviation", "status",
-                                       "met", "remark", "kind",    "within", "by",   "check_by",  "tolerance_reason", "reason"};
+    static const char *const keys[] = {"id",
+                                       "part",
+                                       "section",
+                                       "what",
+                                       "unit",
+                                       "published",
+                                       "recomputed",
+                                       "deviation",
+                                       "status",
+                                       "met",
+                                       "remark",
+                                       "kind",
+                                       "within",
+                                       "by",
+                                       "check_by",
+                                       "tolerance_reason",
+                                       "reason",
+                                       "check",
+                                       "tolerance_absolute",
+                                       "tolerance_relative"};
     enum { NUM_KEYS = sizeof keys / sizeof keys[0] };
     app_file *file = NULL;
     size_t index;
@@ -308,6 +326,7 @@ static yoke_status reproduce(yoke_context *context, app_terminal *terminal, cons
 {
     reproduce_report report = {.context = context, .terminal = terminal, .rows = json_array()};
     yoke_status status = report.rows != NULL ? YOKE_OK : yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the rows");
+    if (!status) status = app_file_check_different(context, "--json", json, "--csv", csv);
     if (!status) status = app_file_check(context, json);
     if (!status) status = app_file_check(context, csv);
     if (!status) status = run_parts(&report, name);

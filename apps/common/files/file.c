@@ -40,6 +40,13 @@ yoke_status app_file_check(yoke_context *context, const char *path)
     return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
 }
 
+yoke_status app_file_check_different(yoke_context *context, const char *option, const char *path, const char *other_option,
+                                     const char *other)
+{
+    if (!path || !other || strcmp(path, other) != 0 || !strncmp(path, "/dev/", 5)) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", option, other_option, path);
+}
+
 FILE *app_file_stream(app_file *file) { return file->stream; }
 
 static yoke_status not_written(const app_file *file, int error)

@@ -28,6 +28,13 @@ FILE *app_file_stream(app_file *file);
 yoke_status app_file_check(yoke_context *context, const char *path);
 
 /*
+ * Refuses one name for two results, of which the second would take the place of the first, or on standard output follow it.  Devices (/dev/...) are good; NULL stands
+ * for a result that is not wanted.  option, other_option: as --json, for the message.  Errors: INPUT.
+ */
+yoke_status app_file_check_different(yoke_context *context, const char *option, const char *path, const char *other_option,
+                                     const char *other);
+
+/*
  * Brings what was written to the disk, so that little can fail in app_file_commit.  After a failure the file is to be given up: a second attempt may
  * succeed without the data.
  * Errors: SYSTEM, as app_file_commit.
