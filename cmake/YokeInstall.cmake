@@ -37,7 +37,7 @@ set(manuals ${PROJECT_BINARY_DIR}/manuals)
 if(Python3_Interpreter_FOUND AND NOT YOKE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     add_custom_command(OUTPUT ${manuals}/yoke.bash
         COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/make-manuals $<TARGET_FILE:yoke_tool> ${manuals}
-        DEPENDS yoke_tool yoke_fmm yoke_dense $<$<TARGET_EXISTS:yoke_fem>:yoke_fem> tools/make-manuals COMMENT "Making manual pages" VERBATIM)
+        DEPENDS yoke_tool yoke_reproduce yoke_fmm yoke_dense $<$<TARGET_EXISTS:yoke_fem>:yoke_fem> tools/make-manuals COMMENT "Making manual pages" VERBATIM)
     add_custom_target(manuals ALL DEPENDS ${manuals}/yoke.bash)
     install(DIRECTORY ${manuals}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
     install(FILES ${manuals}/yoke.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME yoke)
