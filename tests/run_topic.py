@@ -2,14 +2,12 @@
 """Runs one test of a command.
 
     run_topic.py TOPIC.py PROGRAM NAME    the function test_NAME of TOPIC.py, in a fresh directory as working directory; exit code 77: left out
-    run_topic.py TOPIC.py                 prints the names in TOPIC.py
 
 PROGRAM is `yoke`, which topics find in the environment as YOKE_PROGRAM; yoke-fem and the others lie beside it.
 """
 import importlib
 import os
 import pathlib
-import re
 import signal
 import sys
 import tempfile
@@ -17,9 +15,6 @@ import tempfile
 
 def main():
     topic = pathlib.Path(sys.argv[1]).resolve()
-    if len(sys.argv) == 2:
-        print("\n".join(re.findall(r"^def test_(\w+)\(\):", topic.read_text(encoding="utf-8"), re.MULTILINE)))
-        return
     # A shell starts what it runs in the background with this signal ignored, and tests send it to what they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     program, name = sys.argv[2:]
