@@ -164,6 +164,7 @@ static void sets_keep_requests_on_all_clouds(void **state)
         if (cloud == ONE_PLACE || cloud == TINY_EXTENT) continue; /* their potentials are 0, or larger than the largest double */
         fmm_particles *p = cloud_create(context, cloud, 1000);
         for (int signs = 0; signs < SIGNS; signs++) {
+            if (unit_is_sanitized() && (cloud + signs) % 3) continue;
             char what[64];
             (void)snprintf(what, sizeof what, "cloud %d, signs %d", cloud, signs);
             charge(p, signs);
