@@ -151,14 +151,14 @@ static yoke_status write_files(app_terminal *terminal, const command_line *line,
 
 static yoke_status answer_with(app_terminal *terminal, const command_line *line, const plan_answer *answer, int argc, char **argv)
 {
-    char why_not[256];
+    const char *decision = answer->plan->decision;
+    const int why_not = answer->plan->feasible ? 0 : (int)strcspn(decision, "\n"); /* its first line, which the error says */
     plan_print_answer(terminal, answer);
     if (line->csv && !line->csv[0]) plan_print_front(terminal, answer);
-    if (line->explain) app_print(terminal, "\n%s\n", answer->plan->decision);
+    if (line->explain) app_print(terminal, "\n%s\n", decision + why_not + (why_not > 0 && decision[why_not] == '\n'));
     yoke_status status = write_files(terminal, line, answer, argc, argv);
     if (status || answer->plan->feasible) return status;
-    plan_first_line(answer->plan, why_not);
-    return yoke_fail(answer->context, YOKE_ERROR_NUMERIC, "%s", why_not);
+    return yoke_fail(answer->context, YOKE_ERROR_NUMERIC, "%.*s", why_not, decision);
 }
 
 /* Where a search stands, and when it shall end. */

@@ -1,7 +1,7 @@
 /*
  * plan.h - what `yoke plan` prints and writes.
  *
- *     plan.c           the command line, and the way through
+ *     plan.c      the command line, and the way through
  *     table.c     what is printed
  *     output.c    the files
  */
@@ -22,10 +22,9 @@ typedef struct plan_answer {
     const yoke_plan *plan;
 } plan_answer;
 
-/* Of the decision in words; of a plan that is not feasible it says why, and what could be met. */
-void plan_first_line(const yoke_plan *plan, char text[256]);
-
+/* Where there is no plan: the alternatives only.  Why there is none is the error with which the command ends. */
 void plan_print_answer(app_terminal *terminal, const plan_answer *answer);
+/* Nothing where there is no plan. */
 void plan_print_front(app_terminal *terminal, const plan_answer *answer);
 
 /* A row for each choice of the front: time_s,energy_j,peak_power_w, then units and frequency of each device. */

@@ -6,11 +6,6 @@
 #include "common/console/options.h"
 #include "plan/plan.h"
 
-void plan_first_line(const yoke_plan *plan, char text[256])
-{
-    snprintf(text, 256, "%.*s", (int)strcspn(plan->decision, "\n"), plan->decision);
-}
-
 /* ------------------------------------------------------------------------------------------------ the plan */
 
 static const char *frequency_text(double frequency_hz, char text[32])
@@ -116,7 +111,6 @@ static void print_alternatives(app_terminal *terminal, const yoke_plan *plan)
 
 void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
 {
-    char line[256];
     if (answer->problem->round != NULL)
         app_print(terminal, "%lld units, %lld phases after one distribution; least %s\n", (long long)answer->problem->units,
                   (long long)answer->problem->round->num_phases, app_objective_names[answer->plan->objective]);
@@ -127,9 +121,6 @@ void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
     if (answer->plan->feasible) {
         print_parts(terminal, answer);
         print_costs(terminal, answer->plan);
-    } else {
-        plan_first_line(answer->plan, line);
-        app_print(terminal, "%s\n", line);
     }
     print_alternatives(terminal, answer->plan);
 }
@@ -137,6 +128,7 @@ void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
 void plan_print_front(app_terminal *terminal, const plan_answer *answer)
 {
     const yoke_plan_problem *problem = answer->problem;
+    if (!answer->plan->feasible) return;
     app_print(terminal, "\n  %12s  %12s  %12s  units (frequency)\n", "time, s", "energy, J", "peak, W");
     for (int64_t k = 0; k < answer->plan->num_front; k++) {
         const yoke_plan_choice *choice = &answer->plan->front[k];
