@@ -22,7 +22,7 @@ def test_products_need_no_home():
     if done.returncode == 3:  # no BLAS here
         raise SystemExit(77)
     assert done.returncode == 0 and "passed" in done.stdout, done.stderr
-    assert done.stderr.count("measurements are not kept: there is no HOME for a store") == 1, done.stderr
+    assert done.stderr.count("measurements are not kept: there is no HOME for a store; name a file (--store FILE)") == 1, done.stderr
     done = tool.run("dense", "gemm", "-n", 64, "--check", "--devices", "openmp", env=place())
     assert done.stderr.count("warning: the measurements could not be written to the store") == 1, done.stderr
     assert "directory" in done.stderr and "cannot be made: Not a directory" in done.stderr, done.stderr

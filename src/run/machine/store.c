@@ -78,13 +78,14 @@ static yoke_status choose_path(yoke_context *context, const char *machine, char 
     } else {
         int has_data = data != NULL && data[0] == '/'; /* the XDG specification wants relative paths to be ignored */
         if (!has_data && (home == NULL || home[0] != '/'))
-            return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "there is no HOME for a store; name a file, or set YOKE_STORE to one");
+            return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
+                             "there is no HOME for a store; name a file (--store FILE), or set YOKE_STORE to one");
         length = snprintf(path, PATH_MAX, "%s%s/yoke/store-%016llx.json", has_data ? data : home, has_data ? "" : "/.local/share",
                           hash_text(machine));
         *own = 1;
     }
     if (length > 0 && length < PATH_MAX) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "the path of the store is too long; name a file with a shorter one");
+    return yoke_fail(context, YOKE_ERROR_INPUT, "the path of the store is too long; name a file with a shorter one (--store FILE)");
 }
 
 /* What names the machine: the caller's text, or one that is written to of_this. */
