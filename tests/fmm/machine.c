@@ -513,6 +513,41 @@ static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void 
     fmm_bench_destroy(bench);
 }
 
+typedef struct heard {
+    int named, orders, forces; /* texts with a name of a work, with an order, with forces */
+} heard;
+
+static yoke_status hear(void *user, const char *what)
+{
+    heard *h = user;
+    h->named += strncmp(what, "fmm ", 4) == 0 || strchr(what, '=') != NULL;
+    h->orders += strcmp(what, "M2L, order 8") == 0;
+    h->forces += strcmp(what, "near field in single precision, leaves of 64 particles, with forces") == 0;
+    return YOKE_OK;
+}
+
+static yoke_status known_trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    known costs = usual;
+    (void)user;
+    return trial(&costs, operation, size, calls, seconds);
+}
+
+/* Names of works are for the store. */
+static void progress_says_what_is_measured_in_words(void **state)
+{
+    (void)state;
+    for (int gradient = 0; gradient < 2; gradient++) {
+        heard texts = {0};
+        const fmm_machine_options options = {.gradient = gradient, .trial = known_trial, .progress = hear, .user = &texts};
+        fmm_machine machine;
+        yoke_run *run = open_run(NULL);
+        assert_int_equal(fmm_machine_measure(context, run, 0, &options, &machine), YOKE_OK);
+        yoke_run_destroy(run);
+        assert_true(texts.named == 0 && texts.orders == 1 && texts.forces == gradient);
+    }
+}
+
 /* What a run needs is measured, and kept; another one with other orders adds what is missing, once. */
 static void orders_are_measured_where_they_are_needed(void **state)
 {
@@ -601,6 +636,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
     cmocka_unit_test(orders_are_measured_where_they_are_needed),
     cmocka_unit_test(precisions_are_measured_where_they_are_needed),
+    cmocka_unit_test(progress_says_what_is_measured_in_words),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 

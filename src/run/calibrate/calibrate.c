@@ -66,7 +66,7 @@ static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *s
     const yoke_measure_options options = {.budget_s = c->budget_s, .min_calls = c->run->simulated ? 2 : 3, .max_calls = MAX_BRIEF_CALLS};
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
-    yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
+    yoke_status status = run_calibrate_progress(c, c->device, "calls with %lld units", (long long)units);
     if (status == YOKE_OK) status = measure_calls(c, &options, sample);
     /* Its mean, and not trial by trial: within a sample no speed drifts or changes, which models follow from round to round. */
     if (status == YOKE_OK) run_know_seconds(c->run, c->work, c->device, c->level, sample);
@@ -81,7 +81,7 @@ yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, 
     if (c->of->brief) return measure_briefly(c, units, sample);
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
-    yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
+    yoke_status status = run_calibrate_progress(c, c->device, "calls with %lld units", (long long)units);
     if (status == YOKE_OK)
         status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, frequencies have risen */
     if (status == YOKE_OK) status = measure_calls(c, &options, sample);

@@ -111,7 +111,7 @@ yoke_status run_calibrate_powers(calibrating *c)
     yoke_energy total;
     yoke_run_level *level = add_level(c);
     if (!has_meters(run) || (c->of->brief && power->busy_s > 0 && !isnan(power->idle_w))) return YOKE_OK;
-    yoke_status status = run_calibrate_progress(c, c->device, "powers");
+    yoke_status status = run_calibrate_progress(c, c->device, "power at rest and at work");
     if (status == YOKE_OK) status = run_powers_rest(run);
     if (status != YOKE_OK) return status;
     level->idle = (yoke_run_watts){power->idle_w, power->idle_uncertainty_w, run_power_kind(run, c->device)};
@@ -158,7 +158,7 @@ yoke_status run_calibrate_overheads(calibrating *c)
     for (int l = 0; l < run->devices[host].num_levels && status == YOKE_OK; l++) {
         /* Where the host was measured itself, and its overhead was not. */
         if (!(run->devices[host].powers[l].busy_s > 0) || run_is_overhead_measured(run, l)) continue;
-        status = run_calibrate_progress(c, c->device, "host overhead at %.2f GHz", 1e-9 * run->devices[host].hz[l]);
+        status = run_calibrate_progress(c, c->device, "power of the host that serves it, at %.2f GHz", 1e-9 * run->devices[host].hz[l]);
         if (status == YOKE_OK) status = run_set_level(run, host, l);
         if (status == YOKE_OK) status = measure_overhead(c);
     }

@@ -56,18 +56,44 @@ void fmm_work_threads(char text[FMM_THREADS_BYTES])
     if (threads != omp_get_num_procs()) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
 }
 
+/* Nonzero: it takes longer with gradients, and is measured with and without. */
+static int has_gradient(fmm_operation operation) { return (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT; }
+
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
         "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",     "lone n=%d",     "single uneven n=%d",
         "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",     "sparse p=%d",
         "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
-    const int has_gradient = (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES / 2], threads[FMM_THREADS_BYTES];
     fmm_work_threads(threads);
     (void)snprintf(text, sizeof text, names[operation], size);
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
-                   measure ? fmm_measure_names[measure] : "", threads);
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s%s", text, has_gradient(operation) && !gradient ? " potential" : "",
+                   measure ? " " : "", measure ? fmm_measure_names[measure] : "", threads);
+}
+
+void fmm_operation_text(fmm_operation operation, int size, int gradient, char text[FMM_TEXT_BYTES])
+{
+    static const char *const texts[FMM_OPERATIONS] = {"tree and lists, leaves of %d particles",
+                                                      "adaptive trees, leaves of up to %d particles",
+                                                      "near field of leaves of two levels, up to %d particles",
+                                                      "near field, leaves of %d particles",
+                                                      "near field of single leaves, %d particles",
+                                                      "near field in single precision, two levels, up to %d particles",
+                                                      "near field in single precision, leaves of %d particles",
+                                                      "near field of single leaves in single precision, %d particles",
+                                                      "tables of the operators, order %d",
+                                                      "tables of plane waves, order %d",
+                                                      "M2L, order %d",
+                                                      "M2L on a surface, order %d",
+                                                      "M2L by plane waves, order %d",
+                                                      "M2M and L2L, order %d",
+                                                      "M2P and P2L, order %d",
+                                                      "P2M and L2P, order %d, leaves of 8 particles",
+                                                      "P2M and L2P, order %d, leaves of 32 particles"};
+    char of_size[FMM_TEXT_BYTES - 16];
+    (void)snprintf(of_size, sizeof of_size, texts[operation], size);
+    (void)snprintf(text, FMM_TEXT_BYTES, "%s%s", of_size, has_gradient(operation) && gradient ? ", with forces" : "");
 }
 
 /* The sources of what is measured (yoke_embed_text). */

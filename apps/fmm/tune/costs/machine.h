@@ -25,7 +25,7 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes);
 /* As fmm_bench_run: the seconds of the shortest of `calls` calls on fmm_bench_units of an operation. */
 typedef yoke_status fmm_trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds);
 
-/* Called before each measurement; its status is passed on. */
+/* Called before each measurement, with what is measured in words: "M2L, order 8".  Its status is passed on. */
 typedef yoke_status fmm_tune_progress(void *user, const char *what);
 
 /* Orders that are measured, a bit for each of the sizes of FMM_PAIR (fmm_measured_sizes). */

@@ -52,7 +52,7 @@ static int is_long(fmm_operation operation, int size)
 
 static yoke_status measure(measuring *m, fmm_operation operation, int size, int brief)
 {
-    char name[FMM_WORK_BYTES];
+    char name[FMM_WORK_BYTES], text[FMM_TEXT_BYTES];
     const int64_t units = fmm_bench_units(operation, size);
     const yoke_run_calibration of = {.work = name,
                                      .min_units = units,
@@ -68,7 +68,8 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
     m->size = size;
     m->least_s = INFINITY;
     fmm_work_name(operation, size, m->options->gradient, m->options->measure, name);
-    yoke_status status = m->options->progress ? m->options->progress(m->options->user, name) : YOKE_OK;
+    fmm_operation_text(operation, size, m->options->gradient, text);
+    yoke_status status = m->options->progress ? m->options->progress(m->options->user, text) : YOKE_OK;
     return status ? status : yoke_run_calibrate(m->run, &of, m->accuracy);
 }
 

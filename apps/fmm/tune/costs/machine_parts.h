@@ -14,6 +14,10 @@ int fmm_is_in(fmm_operation operation, fmm_precisions precisions);
 /* Nonzero: what is measured of an order is known. */
 int fmm_machine_knows_order(const fmm_machine *machine, int order);
 
+enum { FMM_TEXT_BYTES = 96 };
+/* The operation in words, for users: what is being measured. */
+void fmm_operation_text(fmm_operation operation, int size, int gradient, char text[FMM_TEXT_BYTES]);
+
 /* What the run and its store know, into machine->unit, and all that is found from it; what they do not know stays as it was.  Errors: those of yoke_run_predict. */
 yoke_status fmm_machine_read(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
 
