@@ -2,8 +2,6 @@
 
 #include <omp.h>
 
-#include "common/files/file.h"
-
 void dense_device_options(app_option_table *table, dense_words *words, app_terminal *terminal)
 {
     const app_option options[] = {
@@ -41,9 +39,7 @@ yoke_status dense_devices_check(yoke_context *context, const dense_words *words)
     double part;
     int objective;
     yoke_status status = app_option_real(context, "share", words->share, 0, 1, &part);
-    if (!status) status = app_option_choice(context, "objective", words->objective, app_objective_names, &objective);
-    if (!status) status = app_file_check(context, app_option_store(words->store, NULL));
-    return status ? status : app_file_check(context, words->json);
+    return status ? status : app_option_choice(context, "objective", words->objective, app_objective_names, &objective);
 }
 
 yoke_status dense_devices_open(yoke_context *context, const dense_words *words, yoke_run **run)

@@ -17,7 +17,7 @@ typedef struct dense_words {
 /* Adds the options that are read into `words`. */
 void dense_device_options(app_option_table *table, dense_words *words, app_terminal *terminal);
 
-/* Errors: INPUT (share, objective, results that cannot be written). */
+/* Errors: INPUT (share, objective). */
 yoke_status dense_devices_check(yoke_context *context, const dense_words *words);
 
 /* Reads the machine file, sets the number of threads and opens the devices.  Errors: those of yoke_machine_read and yoke_run_create. */

@@ -1,7 +1,6 @@
 #include "inputs.h"
 
 #include "common/console/options.h"
-#include "common/files/file.h"
 
 yoke_status dense_input_precision(yoke_context *context, const char *word, dense_precision *kind)
 {
@@ -36,10 +35,4 @@ yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_prec
 {
     app_progress(terminal, "reading %s", file->path);
     return dense_npy_read(file, precision, matrix);
-}
-
-yoke_status dense_input_check_output(yoke_context *context, const char *output, const char *json)
-{
-    yoke_status status = app_file_check_different(context, "--output", output, "--json", json);
-    return status ? status : app_file_check(context, output);
 }

@@ -24,7 +24,4 @@ yoke_status dense_input_random(yoke_context *context, int64_t rows, int64_t colu
 /* Reads an open file, with progress.  Errors: INPUT, MEMORY. */
 yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_precision precision, dense_matrix *matrix);
 
-/* --output and --json: neither goes where the other one does.  Errors: INPUT (also where the output cannot be written). */
-yoke_status dense_input_check_output(yoke_context *context, const char *output, const char *json);
-
 #endif

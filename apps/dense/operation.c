@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/console/interrupt.h"
+#include "common/files/file.h"
 #include "common/ranks/devices.h"
 #include "inputs.h"
 #include "output/output.h"
@@ -50,8 +51,13 @@ static yoke_status parse(const dense_operation *operation, dense_work *w, int ar
 static yoke_status check(const dense_operation *operation, const dense_work *w)
 {
     yoke_status status = operation->check ? operation->check(w) : YOKE_OK;
+    const app_named_file files[] = {{"--machine", w->words.machine, true},
+                                    {"--store", app_option_store(w->words.store, NULL), false},
+                                    {"--output", w->output, false},
+                                    {"--json", w->words.json, false},
+                                    {0}};
     if (!status) status = dense_devices_check(w->context, &w->words);
-    return status ? status : dense_input_check_output(w->context, w->output, w->words.json);
+    return status ? status : app_files_check(w->context, files);
 }
 
 yoke_status dense_work_progress(dense_work *work, const char *what, int64_t done, int64_t units)

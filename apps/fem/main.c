@@ -61,9 +61,15 @@ static yoke_status check_files(yoke_context *context, const fem_command *line, c
 {
     yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
     if (!status) status = fem_case_check_output(input);
-    if (!status) status = app_file_check(context, line->json);
-    if (!status) status = app_file_check(context, app_option_store(line->store, NULL));
-    return status ? status : app_file_check(context, line->model);
+    const app_named_file files[] = {{"CASE", input->path, true},
+                                    {"the mesh of the case", input->mesh_path, true},
+                                    {"the heat case", input->heat_path, true},
+                                    {"--machine", line->machine, true},
+                                    {"--store", app_option_store(line->store, NULL), false},
+                                    {"--write-model", line->model, false},
+                                    {"--json", line->json, false},
+                                    {0}};
+    return status ? status : app_files_check(context, files);
 }
 
 /* By default each rank takes all cores that it has, and its part of its machine's GPUs; a simulated machine is its own. */

@@ -197,23 +197,25 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-/* A file that is to be written: its kind, and whether it can be. */
-static yoke_status check_result_file(yoke_context *context, const char *path)
+/* Of a file that is to be written. */
+static yoke_status check_kind(yoke_context *context, const char *path)
 {
     fmm_format format;
-    if (!path) return YOKE_OK;
-    yoke_status status = fmm_format_of(context, path, &format);
-    return status ? status : app_file_check(context, path);
+    return path ? fmm_format_of(context, path, &format) : YOKE_OK;
 }
 
 static yoke_status check_results(yoke_context *context, const fmm_command *line)
 {
-    yoke_status status = app_file_check_different(context, "--save", line->save, "--output", line->output);
-    if (!status) status = app_file_check_different(context, "--save", line->save, "--json", line->json);
-    if (!status) status = app_file_check_different(context, "--output", line->output, "--json", line->json);
-    if (!status) status = check_result_file(context, line->save);
-    if (!status) status = check_result_file(context, line->output);
-    return status ? status : app_file_check(context, line->json);
+    const app_named_file files[] = {{"--machine", line->machine, true},
+                                    {"--store", app_option_store(line->store, NULL), false},
+                                    {"--save", line->save, false},
+                                    {"--output", line->output, false},
+                                    {"--plot", line->plot, false},
+                                    {"--json", line->json, false},
+                                    {0}};
+    yoke_status status = check_kind(context, line->save);
+    if (!status) status = check_kind(context, line->output);
+    return status ? status : app_files_check(context, files);
 }
 
 static bool asks_tuning(const fmm_command *line)
@@ -341,8 +343,6 @@ static yoke_status check_files(yoke_context *context, const fmm_command *line)
     app_plot_place place;
     yoke_status status = check_declared(context, line->declared);
     if (!status && line->plot) status = app_plot_split(context, line->plot, &place);
-    if (!status) status = app_file_check(context, line->plot);
-    if (!status && line->solve.store && *line->solve.store) status = app_file_check(context, line->solve.store);
     return status ? status : check_results(context, line);
 }
 

@@ -240,6 +240,41 @@ static void a_check_beforehand_says_what_creating_would(void **state)
     assert_int_equal(app_file_check(here->context, path), YOKE_ERROR_INPUT);
 }
 
+static void assert_collision(yoke_context *context, const app_named_file *files, const char *message)
+{
+    assert_int_equal(app_files_check(context, files), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(context), message));
+}
+
+static void each_result_has_a_file_of_its_own(void **state)
+{
+    place *here = *state;
+    char link[96], other[96], below[96];
+    snprintf(link, sizeof link, "%s/link", here->directory);
+    snprintf(other, sizeof other, "%s/other", here->directory);
+    snprintf(below, sizeof below, "%s/no/file", here->directory);
+    const char *path = here->path;
+    const app_named_file good[] = {{"--in", path, true},
+                                   {"--also", path, true},
+                                   {"--csv", NULL, false},
+                                   {"--json", other, false},
+                                   {"--a", "/dev/null", false},
+                                   {"--b", "/dev/null", false},
+                                   {0}};
+    const app_named_file new[] = {{"--csv", path, false}, {"--json", path, false}, {0}};
+    const app_named_file linked[] = {{"--in", path, true}, {"--csv", NULL, false}, {"--json", link, false}, {0}};
+    const app_named_file output[] = {{"--csv", "-", false}, {"--json", "-", false}, {0}};
+    const app_named_file missing[] = {{"--in", path, true}, {"--json", below, false}, {0}};
+    assert_collision(here->context, new, "--csv and --json both name ");
+    put(path, "an input");
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(app_files_check(here->context, good), YOKE_OK);
+    assert_collision(here->context, linked, "--in and --json both name ");
+    assert_collision(here->context, output, "both name -");
+    assert_collision(here->context, missing, "cannot be written");
+    assert_holds(path, "an input");
+}
+
 static void directories_are_made_with_those_above(void **state)
 {
     place *here = *state;
@@ -278,6 +313,7 @@ static const struct CMUnitTest tests[] = {
     AT_A_PLACE(a_device_is_written_to_directly),
     AT_A_PLACE(absurd_paths_are_refused),
     AT_A_PLACE(a_check_beforehand_says_what_creating_would),
+    AT_A_PLACE(each_result_has_a_file_of_its_own),
     AT_A_PLACE(directories_are_made_with_those_above),
     AT_A_PLACE(a_directory_that_cannot_be_is_refused),
 };

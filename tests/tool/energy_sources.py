@@ -92,6 +92,14 @@ def test_the_merged_rows_are_the_streams_and_can_be_read_again():
     assert half["total"]["value_j"] == 60 + 58.75 + 80 and half["total"]["uncertainty_j"] == 60 + 80
 
 
+def test_nothing_is_written_over_what_was_recorded():
+    write("a.csv", "time_s,a_w", [(0, 10), (1, 20)])
+    before = pathlib.Path("a.csv").read_bytes()
+    assert "--source and --csv both name a.csv" in merge("a.csv,gap=10", "--csv a.csv", code=2).stderr
+    assert "--csv and --json both name run.json" in merge("a.csv", "--csv run.json", code=2).stderr
+    assert pathlib.Path("a.csv").read_bytes() == before
+
+
 def test_what_yoke_energy_watched_is_a_source():
     done = tool.run("energy", "--declare", "idle=20,busy=60", "--watch", "0.05", "--csv", "watch.csv", "--json", "run.json", "--quiet", "--", "sleep", "0.4")
     samples = [s for s in tool.record()["samples"] if s["total_j"] is not None]

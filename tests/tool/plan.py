@@ -225,7 +225,8 @@ def test_bad_words_end_with_2():
             ([PEACH, "--pareto", "front.txt"], "--pareto front.txt: expected a name that ends in .csv"),
             (["--pareto", PEACH], "an argument is missing"),
             ([PEACH, "--json", "missing/plan.json"], "missing/plan.json cannot be written"),
-            ([PEACH, "--json", PEACH], "this is the model file"),
+            ([PEACH, "--json", PEACH], "MODEL.json and --json both name"),
+            ([PEACH, "--pareto", "front.csv", "--json", "front.csv"], "--pareto and --json both name front.csv: give different files"),
             ([PEACH, "--explian"], "did you mean --explain?")):
         done = tool.run("plan", *words, code=2)
         assert text in done.stderr and done.stdout == "", done

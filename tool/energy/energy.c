@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/console/options.h"
+#include "common/files/file.h"
 #include "common/files/record.h"
 #include "common/machine/sysroot.h"
 #include "energy/energy.h"
@@ -71,8 +72,7 @@ static yoke_status check_sources(yoke_context *context, const energy_request *re
         return yoke_fail(
             context, YOKE_ERROR_INPUT,
             "--source takes what was recorded before, and goes with --from, --to, --csv, --json and --quiet only; nothing is measured");
-    yoke_status status = app_file_check(context, request->csv);
-    return status == YOKE_OK ? app_file_check(context, request->json) : status;
+    return YOKE_OK; /* energy_merge looks at the files: it knows their names */
 }
 
 static yoke_status check(yoke_context *context, energy_request *request, int argc, char **argv, int command_at)
@@ -94,9 +94,9 @@ static yoke_status check(yoke_context *context, energy_request *request, int arg
     yoke_status status = YOKE_OK;
     request->interval_s = INFINITY;
     if (request->watch != NULL) status = read_seconds(context, "watch", request->watch, 0.01, 86400, &request->interval_s);
-    if (status == YOKE_OK) status = app_file_check(context, request->csv);
-    if (status == YOKE_OK) status = app_file_check(context, request->json);
-    return status;
+    const app_named_file files[] = {
+        {"--replay", request->meters.replay, true}, {"--csv", request->csv, false}, {"--json", request->json, false}, {0}};
+    return status == YOKE_OK ? app_files_check(context, files) : status;
 }
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, energy_request *request, bool *answered)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/console/numbers.h"
+#include "common/files/file.h"
 #include "common/files/record.h"
 #include "energy/energy.h"
 #include "energy/source.h"
@@ -196,6 +197,16 @@ static yoke_status write_record(merging *m, const char *program, int argc, char 
     return status;
 }
 
+/* Nothing is written over what was recorded. */
+static yoke_status check_files(const merging *m)
+{
+    app_named_file files[ENERGY_MAX_SOURCES + 3] = {{0}};
+    for (int s = 0; s < m->num_sources; s++) files[s] = (app_named_file){"--source", m->source[s].path, true};
+    files[m->num_sources] = (app_named_file){"--csv", m->request->csv, false};
+    files[m->num_sources + 1] = (app_named_file){"--json", m->request->json, false};
+    return app_files_check(m->context, files);
+}
+
 static yoke_status tell(merging *m, const app_terminal *terminal, int argc, char **argv)
 {
     const energy_merge_request *request = m->request;
@@ -226,6 +237,7 @@ yoke_status energy_merge(yoke_context *context, app_terminal *terminal, const en
         status = energy_source_read(context, request->sources->text[m.num_sources], &m.source[m.num_sources]);
         m.num_sources += status == YOKE_OK;
     }
+    if (status == YOKE_OK) status = check_files(&m);
     if (status == YOKE_OK) status = list_streams(&m);
     if (status == YOKE_OK) status = find_interval(&m);
     if (status == YOKE_OK) status = tell(&m, terminal, argc, argv);

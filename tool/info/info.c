@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/console/options.h"
+#include "common/files/file.h"
 #include "common/files/record.h"
 #include "common/machine/sysroot.h"
 #include "tool.h"
@@ -231,7 +232,9 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     json_t *record = NULL;
     yoke_status status = app_options_parse(context, &usage, argc, argv, NULL, &answered);
     if (status != YOKE_OK || answered) return status;
-    status = app_set_sysroot(context, &sysroot);
+    const app_named_file files[] = {{"--machine", machine, true}, {"--json", path, false}, {0}};
+    status = app_files_check(context, files);
+    if (status == YOKE_OK) status = app_set_sysroot(context, &sysroot);
     if (status == YOKE_OK && machine != NULL) status = yoke_machine_read(context, machine);
     if (status == YOKE_OK) status = ask_for_all_devices(context);
     if (status == YOKE_OK) status = app_record_create(context, terminal->program, argc, argv, &record);

@@ -111,20 +111,18 @@ static int ends_with(const char *text, const char *ending)
     return length > part && strcmp(text + length - part, ending) == 0;
 }
 
-/* Files are looked at before the work, and none of them may be the model by mistake. */
+/* Files are looked at before the work. */
 static yoke_status check_files(yoke_context *context, const command_line *line)
 {
-    const char *files[] = {line->csv, line->plot, line->json};
+    const char *csv = line->csv && line->csv[0] ? line->csv : NULL;
+    const app_named_file files[] = {
+        {"MODEL.json", line->model, true}, {"--pareto", csv, false}, {"--plot", line->plot, false}, {"--json", line->json, false}, {0}};
     app_plot_place place;
     yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
     if (status) return status;
-    if (line->csv && line->csv[0] && !ends_with(line->csv, ".csv") && strncmp(line->csv, "/dev/", 5) != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--pareto %s: expected a name that ends in .csv", line->csv);
-    if (line->json && strcmp(line->json, line->model) == 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--json %s: this is the model file; expected another name", line->json);
-    for (int i = 0; !status && i < 3; i++)
-        if (files[i] && files[i][0]) status = app_file_check(context, files[i]);
-    return status;
+    if (csv && !ends_with(csv, ".csv") && strncmp(csv, "/dev/", 5) != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--pareto %s: expected a name that ends in .csv", csv);
+    return app_files_check(context, files);
 }
 
 static yoke_status take_options(yoke_context *context, const command_line *line, yoke_plan_options *options)

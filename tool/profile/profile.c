@@ -99,8 +99,8 @@ static yoke_status check(yoke_context *context, command_line *line)
     if (!status) status = take_band(context, line->temperature, &line->options);
     line->options.target = percent / 100;
     line->options.runs = line->runs;
-    const char *files[] = {line->csv, line->plot, line->json};
-    for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
+    const app_named_file files[] = {{"--out", line->csv, false}, {"--plot", line->plot, false}, {"--json", line->json, false}, {0}};
+    if (!status) status = app_files_check(context, files);
     app_plot_place place;
     return status || !line->plot ? status : app_plot_split(context, line->plot, &place);
 }

@@ -326,9 +326,7 @@ static yoke_status reproduce(yoke_context *context, app_terminal *terminal, cons
 {
     reproduce_report report = {.context = context, .terminal = terminal, .rows = json_array()};
     yoke_status status = report.rows != NULL ? YOKE_OK : yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the rows");
-    if (!status) status = app_file_check_different(context, "--json", json, "--csv", csv);
-    if (!status) status = app_file_check(context, json);
-    if (!status) status = app_file_check(context, csv);
+    if (!status) status = app_files_check(context, (const app_named_file[]){{"--json", json, false}, {"--csv", csv, false}, {0}});
     if (!status) status = run_parts(&report, name);
     if (!status && json) status = write_json(&report, json);
     if (!status && csv) status = write_csv(&report, csv);

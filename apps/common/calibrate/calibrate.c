@@ -106,10 +106,14 @@ const char *app_calibrate_program(const app_calibrate_front *front, int argc, ch
 static yoke_status check(yoke_context *context, const app_calibrate_front *front, const command_line *line, calibration *c)
 {
     c->budget_s = 60;
-    const char *files[] = {app_option_store(line->store, NULL), line->model, line->json};
+    const app_named_file files[] = {{"--machine", line->machine, true},
+                                    {"--store", app_option_store(line->store, NULL), false},
+                                    {"--model", line->model, false},
+                                    {"--json", line->json, false},
+                                    {0}};
     yoke_status status = find_kernel(context, front, line->kernel, &c->kernel);
     if (!status) status = app_option_real(context, "seconds", line->seconds, 1, 3600, &c->budget_s);
-    for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
+    if (!status) status = app_files_check(context, files);
     return status || !c->kernel->prepare ? status : c->kernel->prepare(context, c->kernel->settings);
 }
 

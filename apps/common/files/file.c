@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct app_file {
@@ -40,11 +41,25 @@ yoke_status app_file_check(yoke_context *context, const char *path)
     return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
 }
 
-yoke_status app_file_check_different(yoke_context *context, const char *option, const char *path, const char *other_option,
-                                     const char *other)
+static bool is_same_file(const char *a, const char *b)
 {
-    if (!path || !other || strcmp(path, other) != 0 || !strncmp(path, "/dev/", 5)) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", option, other_option, path);
+    struct stat of_a, of_b;
+    if (strncmp(a, "/dev/", 5) == 0) return false;                            /* /dev/stdout may be a file */
+    if (stat(a, &of_a) != 0 || stat(b, &of_b) != 0) return strcmp(a, b) == 0; /* two new files */
+    return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+yoke_status app_files_check(yoke_context *context, const app_named_file *files)
+{
+    yoke_status status = YOKE_OK;
+    for (const app_named_file *file = files; file->option != NULL && status == YOKE_OK; file++) {
+        if (!file->input) status = app_file_check(context, file->path);
+        for (const app_named_file *other = files; other < file && status == YOKE_OK; other++)
+            if (file->path != NULL && other->path != NULL && !(file->input && other->input) && is_same_file(file->path, other->path))
+                status = yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", other->option, file->option,
+                                   file->path);
+    }
+    return status;
 }
 
 FILE *app_file_stream(app_file *file) { return file->stream; }

@@ -4,6 +4,7 @@
 #ifndef APP_FILE_H
 #define APP_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "yoke/yoke.h"
@@ -27,12 +28,19 @@ FILE *app_file_stream(app_file *file);
  */
 yoke_status app_file_check(yoke_context *context, const char *path);
 
+/* A file that a command line names. */
+typedef struct app_named_file {
+    const char *option; /* "--json", as a message has it; NULL ends a list */
+    const char *path;   /* NULL: not given */
+    bool input;         /* it is only read */
+} app_named_file;
+
 /*
- * Refuses one name for two results, of which the second would take the place of the first, or on standard output follow it.  Devices (/dev/...) are good; NULL stands
- * for a result that is not wanted.  option, other_option: as --json, for the message.  Errors: INPUT.
+ * app_file_check of each file that is written; and whether each has a file of its own.  Without that the last one that is written takes the place of a result, of
+ * a store or of an input.  Devices and pipes may be named several times, standard output ("-") only once.
+ * Errors: INPUT (both options and the name; as app_file_check).
  */
-yoke_status app_file_check_different(yoke_context *context, const char *option, const char *path, const char *other_option,
-                                     const char *other);
+yoke_status app_files_check(yoke_context *context, const app_named_file *files);
 
 /*
  * Brings what was written to the disk, so that little can fail in app_file_commit.  After a failure the file is to be given up: a second attempt may

@@ -170,6 +170,14 @@ def test_copy_of_the_record_that_cannot_be_written():
     refuse(words(SMALL, "--json", ""), "empty")
 
 
+def test_nothing_is_written_over_the_case_or_another_result():
+    case = pathlib.Path(write_case())
+    before = case.read_bytes()
+    refuse(words(case, "--json", case), "CASE and --json both name")
+    refuse(words(case, "--store", "s.json", "--write-model", "s.json"), "--store and --write-model both name s.json: give different files")
+    assert case.read_bytes() == before
+
+
 def test_more_elements_than_memory():
     refuse(words(SMALL, refine__initial=9), "refine.initial", "memory", "refine less")
 
