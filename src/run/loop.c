@@ -60,7 +60,7 @@ static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, run_piece_
     return result;
 }
 
-/* Takes out what failed.  again [num_devices]: the units that have to be done once more. */
+/* Takes out what failed.  *failed: nonzero: something did, and its units have to be done once more. */
 static yoke_status take_out(yoke_run *run, yoke_run_kernel *kernel, int *failed)
 {
     yoke_status result = YOKE_OK;
@@ -185,6 +185,7 @@ static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *f
     const yoke_run_report told = {.seconds = report.seconds,
                                   .moved_s = kernel->tries ? NULL : report.moved_s,
                                   .moved_units = kernel->tries ? NULL : report.moved,
+                                  .waited = kernel->tries, /* its length has what moved, which later loops have not */
                                   .units = is_trial ? report.units : NULL,
                                   .busy_s = is_trial ? report.busy_s : NULL};
     yoke_status ended = yoke_run_end(run, &told, NULL);
