@@ -23,14 +23,26 @@ yoke_status run_kernel_fetch(const run_device *device, run_kernel_device *d, con
 {
     yoke_status status = YOKE_OK;
     for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
-        run_held *held = &d->held[k];
+        const run_held *held = &d->held[k];
         if (!held->dirty || held->last <= held->first) continue;
         status = read_units(device, d, &kernel->arrays[k], k, held->first, run_smaller(held->last, run_larger(first, held->first)));
         if (status == YOKE_OK)
             status = read_units(device, d, &kernel->arrays[k], k, run_larger(held->first, run_smaller(last, held->last)), held->last);
-        if (status == YOKE_OK && first >= last) *held = (run_held){0, 0, 0};
     }
     return status;
+}
+
+/* The part of held units within [first, last); none: it begins and ends with `first`. */
+static run_held part_of(const run_held *held, int64_t first, int64_t last)
+{
+    const int64_t from = run_larger(first, held->first), to = run_smaller(last, held->last);
+    return to > from ? (run_held){from, to, held->dirty} : (run_held){first, first, 0};
+}
+
+void run_kernel_trim(const run_kernel_device *d, const yoke_run_kernel *kernel, int64_t first, int64_t last)
+{
+    for (int64_t k = 0; k < kernel->num_arrays; k++)
+        if (d->held[k].dirty) d->held[k] = part_of(&d->held[k], first, last);
 }
 
 yoke_status run_kernel_send_kept(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel)
@@ -46,17 +58,14 @@ yoke_status run_kernel_send_kept(const run_device *device, run_kernel_device *d,
             d->sent[k] = status == YOKE_OK;
             continue;
         }
-        int64_t from = run_larger(d->first, run_smaller(held->first, d->last)), to = run_smaller(d->last, run_larger(held->last, d->first)),
-                moved;
-        if (held->last <= held->first || to <= from) from = to = d->first; /* nothing of it is there */
-        moved = d->last - d->first - (to - from);
-        d->moved = run_larger(d->moved, moved);
+        const run_held there = part_of(held, d->first, d->last);
+        d->moved = run_larger(d->moved, d->last - d->first - (there.last - there.first));
         /* What is only written need not be sent: units write their own bytes, all of them that matter. */
         if (array->access & YOKE_RUN_READ) {
-            status = write_units(device, d, array, k, d->first, from);
-            if (status == YOKE_OK) status = write_units(device, d, array, k, to, d->last);
+            status = write_units(device, d, array, k, d->first, there.first);
+            if (status == YOKE_OK) status = write_units(device, d, array, k, there.last, d->last);
         }
-        *held = (run_held){d->first, d->last, held->dirty && to > from};
+        *held = status == YOKE_OK ? (run_held){d->first, d->last, there.dirty} : there;
     }
     return status;
 }

@@ -27,6 +27,7 @@ typedef struct run_kernel_device {
     void **staging;        /* [num_arrays]: what comes back of arrays that are read too; NULL: straight to the array */
     /* The present piece. */
     int64_t first, last, moved; /* moved: units of kept arrays that were sent */
+    int started;                /* nonzero: all of it is in the queue */
     int done;                   /* nonzero: they are done, and their results are where they belong */
     int failed;
     char why[RUN_WHY_BYTES];
@@ -86,6 +87,8 @@ static inline int run_array_is_divided(const yoke_run_array *array) { return arr
 
 /* What only the accelerator has of units outside [first, last) comes to the host, when its queue is finished. */
 yoke_status run_kernel_fetch(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel, int64_t first, int64_t last);
+/* When it is finished: the host has these units now, and they may change there. */
+void run_kernel_trim(const run_kernel_device *d, const yoke_run_kernel *kernel, int64_t first, int64_t last);
 /* Before the present piece: of kept arrays units that are not there, and whole ones once; then of all others. */
 yoke_status run_kernel_send_kept(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel);
 yoke_status run_kernel_send_others(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel);
@@ -99,7 +102,10 @@ void run_kernel_take_staged(const run_kernel_device *d, const yoke_run_kernel *k
 yoke_status run_kernel_note(const yoke_run *run, run_kernel_device *d, yoke_status status);
 /* The device begins with its piece, whose units are some.  Where it fails that is noted. */
 yoke_status run_kernel_start(yoke_run *run, yoke_run_kernel *kernel, int device);
-/* Waits for it, also where it failed: what it works on must stay until then.  Seconds of its work, and of copies of units that moved before it. */
+/*
+ * Waits for it, also where it failed or was not started: what it works on must stay until then.  Seconds of its work, NaN where it was not done, and of copies of units that
+ * moved before it.
+ */
 yoke_status run_kernel_finish(yoke_run *run, yoke_run_kernel *kernel, int device, double *seconds, double *moved_s);
 
 /* -------------------------------------------------------------------------------------------------- trial.c */

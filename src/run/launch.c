@@ -7,7 +7,7 @@
 
 /* A host's units are cut into so many pieces for each of its threads, as they need not take the same time. */
 enum { PIECES = 4 };
-static const int64_t most_groups = 65536;
+static const double most_groups = 65536;
 
 yoke_status run_kernel_note(const yoke_run *run, run_kernel_device *d, yoke_status status)
 {
@@ -63,14 +63,14 @@ static yoke_status start_host(const run_device *device, run_kernel_device *d)
 static yoke_status launch(const run_device *device, const run_kernel_device *d, const yoke_run_kernel *kernel)
 {
     yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MAX_ARGUMENTS];
-    int64_t count = 0, items = (d->last - d->first) * kernel->items_per_unit,
-            groups = (items + kernel->group_size - 1) / kernel->group_size;
+    const double items = (double)(d->last - d->first) * (double)kernel->items_per_unit; /* may be more than an int64_t holds */
+    const int64_t groups = (int64_t)fmin(ceil(items / (double)kernel->group_size), most_groups);
+    int64_t count = 0;
     arguments[count++] = yoke_argument_int64(d->first);
     arguments[count++] = yoke_argument_int64(d->last);
     for (int64_t k = 0; k < kernel->num_arrays; k++) arguments[count++] = yoke_argument_buffer(d->buffers[k]);
     for (int64_t k = 0; k < kernel->num_arguments; k++) arguments[count++] = kernel->arguments[k];
-    return yoke_queue_launch(device->queue, d->function, run_smaller(groups, most_groups), kernel->group_size, d->last - d->first,
-                             arguments, count);
+    return yoke_queue_launch(device->queue, d->function, groups, kernel->group_size, d->last - d->first, arguments, count);
 }
 
 static yoke_status start_accelerator(const run_device *device, run_kernel_device *d, const yoke_run_kernel *kernel)
@@ -91,7 +91,9 @@ yoke_status run_kernel_start(yoke_run *run, yoke_run_kernel *kernel, int i)
     d->kernel = kernel;
     d->done = 0;
     d->moved = 0;
-    return run_kernel_note(run, d, device->accelerator ? start_accelerator(device, d, kernel) : start_host(device, d));
+    const yoke_status status = device->accelerator ? start_accelerator(device, d, kernel) : start_host(device, d);
+    d->started = status == YOKE_OK;
+    return run_kernel_note(run, d, status);
 }
 
 yoke_status run_kernel_finish(yoke_run *run, yoke_run_kernel *kernel, int i, double *seconds, double *moved_s)
@@ -101,11 +103,11 @@ yoke_status run_kernel_finish(yoke_run *run, yoke_run_kernel *kernel, int i, dou
     *seconds = NAN;
     *moved_s = 0;
     yoke_status status = yoke_queue_finish(device->queue);
-    if (status == YOKE_OK && !d->failed) status = yoke_event_elapsed_s(device->marks[1], device->marks[2], seconds);
-    if (status == YOKE_OK && !d->failed && device->accelerator && d->moved > 0)
+    if (status == YOKE_OK && !d->failed && d->started) status = yoke_event_elapsed_s(device->marks[1], device->marks[2], seconds);
+    if (status == YOKE_OK && !d->failed && d->started && device->accelerator && d->moved > 0)
         status = yoke_event_elapsed_s(device->marks[0], device->marks[1], moved_s);
     status = run_kernel_note(run, d, status);
-    if (status != YOKE_OK || d->failed || !device->accelerator) return status;
+    if (status != YOKE_OK || d->failed || !d->started || !device->accelerator) return status;
     run_kernel_take_staged(d, kernel);
     d->done = 1;
     for (int64_t k = 0; k < kernel->num_arrays; k++)

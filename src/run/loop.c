@@ -27,6 +27,7 @@ static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
         if (!d->usable || !d->ready || !run->devices[i].accelerator || !run_is_active(run, i)) continue;
         yoke_status status = run_kernel_fetch(&run->devices[i], d, kernel, d->first, d->last);
         if (status == YOKE_OK) status = yoke_queue_finish(run->devices[i].queue);
+        if (status == YOKE_OK) run_kernel_trim(d, kernel, d->first, d->last); /* not before: copies may fail until then */
         status = run_kernel_note(run, d, status);
         if (result == YOKE_OK) result = status;
     }
@@ -145,7 +146,7 @@ static void clear_pieces(const yoke_run *run, yoke_run_kernel *kernel)
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
         d->first = d->last = d->moved = 0;
-        d->done = d->failed = 0;
+        d->started = d->done = d->failed = 0;
     }
 }
 

@@ -86,6 +86,7 @@ static yoke_status give_up(trial *t, int i)
     if (!device->accelerator) return YOKE_OK;
     yoke_status status = run_kernel_fetch(device, d, t->kernel, d->first, d->last);
     if (status == YOKE_OK) status = yoke_queue_finish(device->queue);
+    if (status == YOKE_OK) run_kernel_trim(d, t->kernel, d->first, d->last);
     return run_kernel_note(t->run, d, status);
 }
 

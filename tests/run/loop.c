@@ -1,84 +1,5 @@
-/* Loops of a run: whatever is shared, and whatever fails, every unit is done once. */
-#include <math.h>
-
-#include "device/machine_text.h"
-#include "unit.h"
-#include "yoke/dialect.h"
-
-enum { N = 4000 };
-
-YOKE_KERNEL(axpy, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y, double a))
-{
-    YOKE_FOR_ALL (i, last - first) y[first + i] += a * x[first + i];
-}
-
-YOKE_KERNEL(sum_all, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))
-{
-    YOKE_FOR_ALL (i, last - first) y[first + i] = x[0] + x[(first + i + 1) % 4000];
-}
-
-static const yoke_host_kernel kernels[] = {{"axpy", axpy}, {"sum_all", sum_all}};
-static const yoke_program_source source = {.name = "loops", .host_kernels = kernels, .num_host_kernels = 2};
-
-#define MACHINE(gpu)                                                                                                                      \
-    "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"threads\": 2, \"seconds_per_unit\": 3e-6},"                \
-    "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-6, \"copy\": {\"latency_s\": 1e-6, \"bytes_per_s\": 1e10}" gpu "}," \
-    "{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}]}"
-
-typedef struct bench {
-    yoke_context *context;
-    yoke_run *run;
-    yoke_run_kernel *kernel;
-    double x[N], y[N];
-} bench;
-
-static void expect_ok(const bench *b, yoke_status status)
-{
-    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(b->context));
-}
-
-static void fill(bench *b)
-{
-    for (int i = 0; i < N; i++) {
-        b->x[i] = i + 1;
-        b->y[i] = 0.5 * i;
-    }
-}
-
-static void open_bench(bench *b, failing *memory, const char *text, const yoke_run_options *options)
-{
-    b->context = machine(text, memory);
-    expect_ok(b, yoke_run_create(b->context, options, &b->run));
-    fill(b);
-}
-
-static void close_bench(bench *b)
-{
-    yoke_run_destroy(b->run);
-    yoke_context_destroy(b->context);
-}
-
-static yoke_status define_axpy(bench *b, int keep)
-{
-    const yoke_run_array arrays[] = {{b->x, sizeof b->x, sizeof(double), YOKE_RUN_READ, keep},
-                                     {b->y, sizeof b->y, sizeof(double), YOKE_RUN_READ_WRITE, keep}};
-    const yoke_run_definition definition = {.work = "axpy", .source = &source, .function = "axpy", .num_arrays = 2, .arrays = arrays};
-    return yoke_run_define(b->run, &definition, &b->kernel);
-}
-
-static yoke_status loop_axpy(bench *b, int64_t n)
-{
-    const yoke_argument a = yoke_argument_double(2);
-    return yoke_run_loop(b->run, b->kernel, n, &a, 1);
-}
-
-static void expect_axpy(const bench *b, int loops, int64_t n)
-{
-    for (int i = 0; i < N; i++) {
-        double expected = 0.5 * i + (i < n ? 2.0 * loops * (i + 1) : 0);
-        if (!(fabs(b->y[i] - expected) <= 1e-12 * fabs(expected))) fail_msg("y[%d] is %.17g instead of %.17g", i, b->y[i], expected);
-    }
-}
+/* Loops of a run: whatever is shared, every unit is done once. */
+#include "loop_bench.h"
 
 static void every_unit_is_done_once(void **state)
 {
@@ -227,6 +148,14 @@ static void copies_of_kept_arrays_are_not_predicted_of_later_loops(void **state)
     close_bench(&b);
 }
 
+YOKE_KERNEL(sum_all, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))
+{
+    YOKE_FOR_ALL (i, last - first) y[first + i] = x[0] + x[(first + i + 1) % 4000];
+}
+
+static const yoke_host_kernel summing[] = {{"sum_all", sum_all}};
+static const yoke_program_source sum_source = {.name = "sums", .host_kernels = summing, .num_host_kernels = 1};
+
 static void whole_arrays_are_seen_by_every_device(void **state)
 {
     (void)state;
@@ -234,7 +163,8 @@ static void whole_arrays_are_seen_by_every_device(void **state)
     failing memory = {0};
     open_bench(&b, &memory, MACHINE(""), NULL);
     const yoke_run_array arrays[] = {{b.x, sizeof b.x, 0, YOKE_RUN_READ, 0}, {b.y, sizeof b.y, sizeof(double), YOKE_RUN_WRITE, 0}};
-    const yoke_run_definition definition = {.work = "sums", .source = &source, .function = "sum_all", .num_arrays = 2, .arrays = arrays};
+    const yoke_run_definition definition = {
+        .work = "sums", .source = &sum_source, .function = "sum_all", .num_arrays = 2, .arrays = arrays};
     expect_ok(&b, yoke_run_define(b.run, &definition, &b.kernel));
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < N; i++) b.x[i] = i + 100 * k; /* the host changes it between loops */
@@ -264,81 +194,6 @@ static void a_host_function_runs_on_hosts_alone(void **state)
     expect_ok(&b, yoke_run_define(b.run, &definition, &b.kernel));
     for (int k = 0; k < 3; k++) expect_ok(&b, yoke_run_loop(b.run, b.kernel, N, NULL, 0));
     for (int i = 0; i < N; i++) assert_true(b.y[i] == 0.5 * i + 9);
-    close_bench(&b);
-}
-
-/* Wherever the GPU fails its units are done by the others, once. */
-static void units_of_a_device_that_fails_are_done_by_the_others(void **state)
-{
-    (void)state;
-    static bench b;
-    int failed = 0;
-    for (int call = 1; call <= 120; call += 3) {
-        char text[1000], fault[100];
-        failing memory = {0};
-        char *record = NULL;
-        snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
-        snprintf(text, sizeof text,
-                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
-                 "\"class\": "
-                 "\"gpu\", \"seconds_per_unit\": 1e-6%s},{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}]}",
-                 fault);
-        open_bench(&b, &memory, text, NULL);
-        expect_ok(&b, define_axpy(&b, 0));
-        for (int k = 1; k <= 4; k++) {
-            expect_ok(&b, loop_axpy(&b, N));
-            expect_axpy(&b, k, N);
-        }
-        expect_ok(&b, yoke_run_record(b.run, &record));
-        failed += strstr(record, "\"failed\": []") == NULL;
-        yoke_release(b.context, record);
-        close_bench(&b);
-        assert_int_equal(memory.outstanding, 0);
-    }
-    assert_true(failed > 10);
-}
-
-static void lost_results_of_a_kept_array_are_an_error(void **state)
-{
-    (void)state;
-    static bench b;
-    int errors = 0;
-    for (int call = 20; call <= 140; call += 2) {
-        char text[1000];
-        failing memory = {0};
-        snprintf(text, sizeof text,
-                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
-                 "\"class\": "
-                 "\"gpu\", \"seconds_per_unit\": 1e-6, \"fault\": {\"call\": %d, \"kind\": \"lost\"}}]}",
-                 call);
-        open_bench(&b, &memory, text, NULL);
-        expect_ok(&b, define_axpy(&b, 1));
-        yoke_status status = YOKE_OK;
-        int loops = 0;
-        for (; loops < 6 && status == YOKE_OK; loops++) status = loop_axpy(&b, N);
-        if (status == YOKE_OK) status = yoke_run_sync(b.run, b.kernel);
-        if (status == YOKE_OK)
-            expect_axpy(&b, loops, N); /* never a wrong result without a word */
-        else
-            assert_int_equal(status, YOKE_ERROR_DEVICE);
-        if (status != YOKE_OK) assert_non_null(strstr(yoke_last_error(b.context), "no other device had the latest results"));
-        errors += status != YOKE_OK;
-        close_bench(&b);
-        assert_int_equal(memory.outstanding, 0);
-    }
-    assert_true(errors > 5);
-}
-
-static void a_device_whose_memory_is_too_small_is_left_out(void **state)
-{
-    (void)state;
-    static bench b;
-    failing memory = {0};
-    const yoke_run_options options = {.devices = "sim:cpu,sim:gpu"};
-    open_bench(&b, &memory, MACHINE(", \"memory_bytes\": 1000"), &options);
-    expect_ok(&b, define_axpy(&b, 0));
-    for (int k = 1; k <= 3; k++) expect_ok(&b, loop_axpy(&b, N));
-    expect_axpy(&b, 3, N);
     close_bench(&b);
 }
 
@@ -420,30 +275,6 @@ static void what_is_outside_the_contract_is_refused(void **state)
     assert_int_equal(memory.outstanding, 0);
 }
 
-static void no_failing_allocation_is_missed(void **state)
-{
-    (void)state;
-    static bench b;
-    int64_t all = 0;
-    for (int64_t n = 0; n <= all; n += all / 120 + 1) {
-        failing memory = {0};
-        b.context = machine(MACHINE(""), &memory);
-        int64_t before = memory.calls;
-        if (n > 0) failing_allow(&memory, n - 1);
-        b.run = NULL;
-        yoke_status status = yoke_run_create(b.context, NULL, &b.run);
-        if (status == YOKE_OK) status = define_axpy(&b, 1);
-        for (int k = 0; k < 3 && status == YOKE_OK; k++) status = loop_axpy(&b, N);
-        if (n == 0) all = memory.calls - before;
-        if (n == 0) expect_ok(&b, status);
-        if (status != YOKE_OK && status != YOKE_ERROR_MEMORY && status != YOKE_ERROR_DEVICE)
-            fail_msg("allocation %lld: status %d: %s", (long long)n, (int)status, yoke_last_error(b.context));
-        close_bench(&b);
-        assert_int_equal(memory.outstanding, 0);
-    }
-    assert_true(all > 20);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_unit_is_done_once),
     cmocka_unit_test(nobody_waits_for_a_slow_device_in_a_first_loop),
@@ -452,13 +283,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(copies_of_kept_arrays_are_not_predicted_of_later_loops),
     cmocka_unit_test(whole_arrays_are_seen_by_every_device),
     cmocka_unit_test(a_host_function_runs_on_hosts_alone),
-    cmocka_unit_test(units_of_a_device_that_fails_are_done_by_the_others),
-    cmocka_unit_test(lost_results_of_a_kept_array_are_an_error),
-    cmocka_unit_test(a_device_whose_memory_is_too_small_is_left_out),
     cmocka_unit_test(shares_follow_the_speeds),
     cmocka_unit_test(devices_that_disturb_each_other_are_left_alone),
     cmocka_unit_test(what_is_outside_the_contract_is_refused),
-    cmocka_unit_test(no_failing_allocation_is_missed),
 };
 
 UNIT_MAIN(tests, NULL, NULL)
