@@ -93,7 +93,9 @@ static yoke_status check(yoke_context *context, command_line *line)
     if (line->load && line->simulate)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--load: a simulated sensor is identified with its own kernel; leave --load out");
     line->run_s = 0.005;
-    yoke_status status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
+    yoke_status status = profile_kernel_check(context, line->kernel);
+    if (!status) status = profile_kernel_check(context, line->load);
+    if (!status) status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
     if (!status) status = app_option_real(context, "target", line->target, 0.01, 50, &percent);
     if (!status) status = app_option_real(context, "most", line->most, 1, 1e6, &line->options.max_s);
     if (!status) status = take_band(context, line->temperature, &line->options);

@@ -40,7 +40,9 @@ typedef struct profile_work {
 
 /* Opens the meter by name; NULL: the one with power of the hardware at `pci`, or the only one there is.  Errors: UNAVAILABLE, INPUT. */
 yoke_status profile_meter_open(profile_work *work, const char *name, const char *sysroot, const char *pci);
-/* A built-in kernel of about so many seconds.  Errors: INPUT (no such kernel), those of the device. */
+/* Whether there is such a built-in kernel; NULL: none is wanted.  Errors: INPUT. */
+yoke_status profile_kernel_check(yoke_context *context, const char *kernel);
+/* A built-in kernel of about so many seconds.  Errors: those of the device. */
 yoke_status profile_kernel_open(profile_work *work, const char *kernel, const char *device, double seconds);
 /* PCI address of the device that was opened; "" where there is none. */
 const char *profile_kernel_pci(const profile_work *work);

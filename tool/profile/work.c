@@ -125,16 +125,20 @@ static yoke_status set_duration(profile_work *work, double seconds)
 
 const char *profile_kernel_pci(const profile_work *work) { return work->device ? yoke_device_info_get(work->device)->pci : ""; }
 
+yoke_status profile_kernel_check(yoke_context *context, const char *kernel)
+{
+    if (kernel == NULL || strcmp(kernel, "triad") == 0 || strcmp(kernel, "fma") == 0) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown kernel %s; there are: triad (memory), fma (arithmetic); or --exec LIB:FUNC",
+                     kernel);
+}
+
 yoke_status profile_kernel_open(profile_work *work, const char *kernel, const char *device, double seconds)
 {
     static const yoke_host_kernel kernels[] = {{"profile_triad", profile_triad}, {"profile_fma", profile_fma}};
     const char *const texts[] = {tool_profile_kernel_text};
     const yoke_program_source source = {
         .name = "profile/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 2};
-    bool memory = strcmp(kernel, "triad") == 0;
-    if (!memory && strcmp(kernel, "fma") != 0)
-        return yoke_fail(work->context, YOKE_ERROR_INPUT,
-                         "unknown kernel %s; there are: triad (memory), fma (arithmetic); or --exec LIB:FUNC", kernel);
+    const bool memory = strcmp(kernel, "triad") == 0;
     yoke_status status = yoke_device_open(work->context, device, &work->device);
     if (status) return status;
     if (strcmp(yoke_device_info_get(work->device)->kind, "sim") == 0)
