@@ -34,6 +34,26 @@ static void directory_of(const char *path, char directory[PATH_MAX])
     strcpy(directory + length, length == 0 ? "." : "");
 }
 
+/* Where a file that is not there yet shall be: a link may lead there, which realpath does not follow.  False, with errno, where that cannot be said. */
+static bool follow_links(const char *path, char target[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 };
+    char link[PATH_MAX], directory[PATH_MAX], next[2 * PATH_MAX];
+    strcpy(target, path);
+    for (int k = 0; k < MOST_LINKS; k++) {
+        const ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length < 0) return errno == EINVAL || errno == ENOENT; /* no link, or nothing */
+        link[length] = '\0';
+        directory_of(target, directory);
+        const int bytes = link[0] == '/' ? snprintf(next, sizeof next, "%s", link) : snprintf(next, sizeof next, "%s/%s", directory, link);
+        errno = ENAMETOOLONG;
+        if (bytes >= PATH_MAX - SUFFIX_BYTES) return false;
+        strcpy(target, next);
+    }
+    errno = ELOOP;
+    return false;
+}
+
 /* NAME.PROCESS-NUMBER.part */
 static bool is_temporary(const char *entry, const char *name)
 {
@@ -95,8 +115,7 @@ static int open_for(written_file *file, const char *path)
         return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     }
     if (stat(path, &found) != 0) {
-        if (errno != ENOENT) return -1;
-        strcpy(file->path, path);
+        if (errno != ENOENT || !follow_links(path, file->path)) return -1;
         return open_temporary(file);
     }
     if (!S_ISREG(found.st_mode)) {
@@ -125,9 +144,9 @@ static yoke_status check_path(yoke_context *context, const char *path)
         errno = EISDIR;
     else if ((exists && access(path, W_OK) == 0) || (!exists && errno == ENOENT)) {
         if (exists && !S_ISREG(found.st_mode)) return YOKE_OK;
-        if (!exists || realpath(path, target) == NULL) strcpy(target, path);
-        directory_of(target, directory);
-        if (access(directory, W_OK | X_OK) == 0) return YOKE_OK;
+        const bool followed = exists ? realpath(path, target) != NULL : follow_links(path, target);
+        if (followed) directory_of(target, directory);
+        if (followed && access(directory, W_OK | X_OK) == 0) return YOKE_OK;
     }
     return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
 }

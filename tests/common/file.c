@@ -246,6 +246,26 @@ static void assert_collision(yoke_context *context, const app_named_file *files,
     assert_non_null(strstr(yoke_last_error(context), message));
 }
 
+static void a_link_to_a_file_that_is_not_there_yet_is_followed(void **state)
+{
+    place *here = *state;
+    char link_path[160];
+    struct stat found;
+    app_file *file = NULL;
+    snprintf(link_path, sizeof link_path, "%s.link", here->path);
+    assert_int_equal(symlink("result.txt", link_path), 0);
+    assert_int_equal(app_file_check(here->context, link_path), YOKE_OK);
+    assert_int_equal(app_file_create(here->context, link_path, &file), YOKE_OK);
+    fputs("new", app_file_stream(file));
+    assert_int_equal(app_file_commit(file), YOKE_OK);
+    assert_holds(here->path, "new");
+    assert_true(lstat(link_path, &found) == 0 && S_ISLNK(found.st_mode));
+    assert_int_equal(remove(link_path), 0);
+    assert_int_equal(symlink("no/such", link_path), 0);
+    assert_int_equal(app_file_check(here->context, link_path), YOKE_ERROR_INPUT);
+    assert_int_equal(app_file_create(here->context, link_path, &file), YOKE_ERROR_INPUT);
+}
+
 static void each_result_has_a_file_of_its_own(void **state)
 {
     place *here = *state;
@@ -310,6 +330,7 @@ static const struct CMUnitTest tests[] = {
     AT_A_PLACE(data_and_script_stand_beside_the_picture),
     AT_A_PLACE(names_of_pictures_are_looked_at),
     AT_A_PLACE(a_link_is_followed),
+    AT_A_PLACE(a_link_to_a_file_that_is_not_there_yet_is_followed),
     AT_A_PLACE(a_device_is_written_to_directly),
     AT_A_PLACE(absurd_paths_are_refused),
     AT_A_PLACE(a_check_beforehand_says_what_creating_would),
