@@ -1,5 +1,5 @@
 /*
- * frames.h - which frames of a file are worked on.
+ * frames.h - which frames of a file are processed.
  */
 #ifndef FMM_PARTICLES_FRAMES_H
 #define FMM_PARTICLES_FRAMES_H
@@ -7,8 +7,8 @@
 #include "yoke/yoke.h"
 
 /*
- * "all", "A:B" (from A to B, both of them) or "A", of a file of `frames`, which are numbered from 1.
- * Errors: INPUT (something else, no such frames, or none).
+ * Reads "all", "A:B" (from A to B, inclusive) or "A", for a file of `frames` frames, which are numbered from 1.
+ * Errors: INPUT (any other text, no such frames, or no frames at all).
  */
 yoke_status fmm_frames_parse(yoke_context *context, const char *text, int64_t frames, int64_t *first, int64_t *last);
 

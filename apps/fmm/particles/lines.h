@@ -1,5 +1,5 @@
 /*
- * lines.h - a text file in memory, its lines one after the other, and numbers in them.
+ * lines.h - a text file in memory: returns its lines one after the other, and the numbers in them.
  */
 #ifndef FMM_PARTICLES_LINES_H
 #define FMM_PARTICLES_LINES_H
@@ -8,7 +8,7 @@
 
 #include "yoke/yoke.h"
 
-/* Where a line begins, and how many are before it. */
+/* Where a line begins, and how many lines precede it. */
 typedef struct fmm_place {
     int64_t at, before;
 } fmm_place;
@@ -17,37 +17,41 @@ typedef struct fmm_lines {
     yoke_context *context;
     const char *path; /* borrowed */
     char *bytes;      /* [size + 1] */
-    char *line;       /* the line that was taken last; there is room for the longest */
+    char *line;       /* the line that was returned last; it has room for the longest line */
     int64_t size;
     fmm_place next;
 } fmm_lines;
 
-/* Reads the whole file, which may be a pipe and may begin with UTF-8's byte order mark.  Errors: INPUT (it cannot be read: path and cause; it has bytes of value 0, and is no text), MEMORY. */
+/* Reads the whole file, which may be a pipe and may begin with the UTF-8 byte order mark.  Errors: INPUT (the file cannot be read: the
+ * message has path and cause; it has bytes of value 0, and is no text), MEMORY. */
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines);
 void fmm_lines_release(fmm_lines *lines);
 
-/* How many lines are left. */
+/* The number of remaining lines. */
 int64_t fmm_lines_left(const fmm_lines *lines);
 
-/* The next line, without its end (LF or CR LF), ended by 0; NULL behind the last.  It may be changed, and is there until the next one is taken. */
+/* The next line, without its line end (LF or CR LF), terminated by 0; NULL after the last.  The caller may change it.  It is valid until
+ * the next call. */
 char *fmm_lines_next(fmm_lines *lines);
 
-/* Passes over the next lines; returns how many there were, at most `count`. */
+/* Skips the next lines; returns their number, at most `count`. */
 int64_t fmm_lines_skip(fmm_lines *lines, int64_t count);
 
-/* Fails with INPUT, with path and number of the line that was taken last before the text, in which control characters become "?". */
+/* Fails with INPUT.  The message is path and number of the line that was returned last, and then the text, in which control characters
+ * become "?". */
 yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...) YOKE_PRINTF(2, 3);
 
 /*
- * Cuts a line into fields: words with blanks between them, or with `comma` what lies between commas, without blanks and then double quotes about it.
- * Returns how many there are, also where that is more than `most`, of which no more are kept.
+ * Splits a line into fields: words separated by blanks, or with `comma` the texts between commas, without surrounding blanks and then
+ * without surrounding double quotes.  Returns the number of fields.  At most `most` fields are written, also if there are more.
  */
 int fmm_fields_cut(char *line, bool comma, int most, char **fields);
 
-/* Whether the field, up to a blank or a comma, is a number, finite or not: such a line is no header. */
+/* Whether the field, up to a blank or a comma, is a number, finite or not.  A line with such a field is no header. */
 bool fmm_field_is_number(const char *field);
 
-/* A finite decimal number, and 0 only where 0 stands.  Errors: INPUT (`what` it is, and what stands there). */
+/* Reads a finite decimal number; the result is 0 only if the field is 0.  Errors: INPUT (the message has `what` the number is, and the
+ * field). */
 yoke_status fmm_lines_number(const fmm_lines *lines, const char *field, const char *what, double *value);
 
 #endif

@@ -6,30 +6,30 @@
 
 #include "yoke/yoke.h"
 
-enum { FMM_MAX_PARTICLES = INT32_MAX }; /* numbers of particles fit into int32_t */
+enum { FMM_MAX_PARTICLES = INT32_MAX }; /* numbers of particles fit in int32_t */
 
 /*
- * Nearer together than `softening` charges act as q phi(r / H) instead of q / r, where H is the softening and
- *     phi(u) = (15 - 10 u^2 + 3 u^4) / (8 H):
- * the potential of a ball of radius H with charge density 15 (1 - u^2) / (8 pi H^3), which is 1 / r beyond H exactly, and twice continuously differentiable.
- * So particles at the same place act on each other with phi(0), without a force.
+ * Charges q at positions (x, y, z), in any consistent unit.  Each array has `count` values and is aligned to 64 bytes.  All values are
+ * finite if the particles come from a file or a generator.
  *
- * Charges q at positions (x, y, z), in any consistent unit.  Each array has `count` values and is aligned to 64 bytes.  All are finite where
- * particles come from a file or a generator.
+ * Charges that are nearer together than H = `softening` act as q phi(r / H) instead of q / r, where
+ *     phi(u) = (15 - 10 u^2 + 3 u^4) / (8 H)
+ * is the potential of a ball of radius H with charge density 15 (1 - u^2) / (8 pi H^3).  It is exactly 1 / r beyond H, and twice
+ * continuously differentiable.  Particles at the same position act on each other with phi(0), without a force.
  */
 typedef struct fmm_particles {
     yoke_context *context;
     int64_t count;
     double *x, *y, *z, *charge;
-    double softening; /* H; 0: none, and particles at the same place do not act on each other */
+    double softening; /* H; 0: none, and particles at the same position do not act on each other */
 } fmm_particles;
 
-/* values [count], all 0, in pages near the threads that a static schedule gives them to.  Errors: MEMORY. */
+/* Creates values [count], all 0, in pages near the threads to which a static schedule assigns them.  Errors: MEMORY. */
 yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **values);
 
-/* All at the origin without charge.  Errors: ARGUMENT (count negative or above FMM_MAX_PARTICLES), MEMORY. */
+/* Creates particles at the origin without charge.  Errors: ARGUMENT (count negative or above FMM_MAX_PARTICLES), MEMORY. */
 yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles);
-/* The same for particles whose places are set next: they are not set here. */
+/* The same, but positions are not initialised: the caller sets them next. */
 yoke_status fmm_particles_create_unplaced(yoke_context *context, int64_t count, fmm_particles **particles);
 /* NULL allowed. */
 void fmm_particles_destroy(fmm_particles *particles);
