@@ -9,7 +9,7 @@
 #include "powers.h"
 #include "solve/solve.h"
 
-/* As given; numbers below 0 (threads, frame: 0) and NULL: not given. */
+/* Options as given.  Numbers below 0 (threads and frame: 0) and NULL mean: not given. */
 typedef struct fmm_command {
     app_list operands;
     const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine, *softening;
@@ -18,17 +18,18 @@ typedef struct fmm_command {
     bool direct, potential_only, skip_coincident, explain, measure_all;
     double part;              /* the share, as a number */
     double soft;              /* the softening; 0: none */
-    fmm_powers powers;        /* of --power */
-    fmm_solver_options solve; /* what all of that asks of a solver, but progress */
+    fmm_powers powers;        /* from --power */
+    fmm_solver_options solve; /* the resulting options of a solver, without progress */
 } fmm_command;
 
 /*
- * Reads and checks the command line, before anything is computed.  *answered: all was said (--help).  It holds pointers to itself: not to be copied.
- * Errors: INPUT (what is wrong with which option).
+ * Reads and checks the command line, before anything is computed.  *answered: the command is complete (--help).  `line` holds pointers to
+ * itself and must not be copied.  Errors: INPUT (the message names the option and what is wrong with it).
  */
 yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered);
 
-/* Computes by the fast multipole method.  Neither that nor --direct: only --save, which computes nothing. */
+/* Whether the command line asks for the fast multipole method.  Without it and without --direct there is only --save, which computes
+ * nothing. */
 bool fmm_command_is_fast(const fmm_command *line);
 
 #endif

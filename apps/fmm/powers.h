@@ -1,5 +1,5 @@
 /*
- * powers.h - powers of devices as words of the command line: openmp=20:60,cuda:0=30:300.
+ * powers.h - powers of devices on the command line: openmp=20:60,cuda:0=30:300.
  */
 #ifndef FMM_POWERS_H
 #define FMM_POWERS_H
@@ -14,7 +14,8 @@ typedef struct fmm_powers {
     int count;
 } fmm_powers;
 
-/* NAME=IDLE:BUSY in W, with commas between devices; words NULL: none.  *powers holds pointers to itself.  Errors: INPUT (which of them). */
+/* Reads NAME=IDLE:BUSY in W, with commas between devices; words NULL: none.  *powers holds pointers to itself.  Errors: INPUT (the message
+ * names the wrong one). */
 yoke_status fmm_powers_read(yoke_context *context, const char *words, fmm_powers *powers);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * run.h - what the command line asks for: frame by frame read, computed, written and shown.
+ * run.h - carries out the command line: frames are read, computed, written and shown one after the other.
  */
 #ifndef FMM_RUN_H
 #define FMM_RUN_H
 
 #include "command.h"
 
-/* argc and argv go into the record.  Errors: of all that it calls; of one frame of several they name it. */
+/* argc and argv are written to the record.  Errors: those of all functions that it calls; with several frames the message names the frame.
+ * */
 yoke_status fmm_frames_run(yoke_context *context, app_terminal *terminal, const fmm_command *line, int argc, char **argv);
 
 #endif

@@ -7,10 +7,11 @@
 #include "command.h"
 #include "output/record.h"
 
-/* All of one frame; devices: that shared the near field, if any did.  Errors: those of yoke_run_explain and fmm_explain_plot. */
+/* Shows the results of one frame.  devices: the run that shared the near field; NULL: none.  Errors: those of yoke_run_explain and
+ * fmm_explain_plot. */
 yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *result, yoke_run *devices);
 
-/* A line of the table of several frames; first: with its head. */
+/* Shows one line of the table of several frames.  first: the header of the table is shown too. */
 void fmm_show_frame(app_terminal *terminal, const fmm_result *result, bool first);
 
 #endif
