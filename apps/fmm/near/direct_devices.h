@@ -7,7 +7,7 @@
 #include "particles/field.h"
 #include "particles/particles.h"
 
-/* As fmm_direct for particles whose sums neither overflow nor underflow (scale.h). */
+/* As fmm_direct, for particles whose sums neither overflow nor underflow (scale.h). */
 yoke_status fmm_direct_on_devices(const fmm_particles *particles, const char *devices, const char *machine, fmm_field *field);
 
 #endif
