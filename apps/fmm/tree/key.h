@@ -1,8 +1,8 @@
 /*
- * key.h - Morton keys: the bits of a cell's three coordinates, interleaved, so that the cells of a cell's subtree follow one another.
+ * key.h - Morton keys: the bits of a cell's three coordinates, interleaved, so that the cells of a cell's subtree are contiguous.
  *
- * On level l a coordinate has l bits and a key has 3 l.  The lowest three bits are the cell's octant in its parent: 1 for the upper half in x, 2 in y,
- * 4 in z.
+ * On level l a coordinate has l bits and a key has 3 l bits.  The lowest three bits are the cell's octant in its parent: 1 for the upper
+ * half in x, 2 in y, 4 in z.
  */
 #ifndef FMM_TREE_KEY_H
 #define FMM_TREE_KEY_H
@@ -11,7 +11,7 @@
 
 enum { FMM_MAX_DEPTH = 21 }; /* 63 of a key's 64 bits */
 
-/* Bit i of the 21 lowest moves to place 3 i. */
+/* Bit i of the 21 lowest bits moves to position 3 i. */
 static inline uint64_t fmm_key_spread(uint64_t v)
 {
     v &= 0x1FFFFF;
@@ -22,7 +22,7 @@ static inline uint64_t fmm_key_spread(uint64_t v)
     return (v | v << 2) & 0x1249249249249249;
 }
 
-/* The inverse of it: bits 0, 3, 6, ... of v. */
+/* The inverse of fmm_key_spread: bits 0, 3, 6, ... of v. */
 static inline uint32_t fmm_key_gather(uint64_t v)
 {
     v &= 0x1249249249249249;

@@ -1,15 +1,15 @@
 /*
- * lists.h - which leaves are summed directly, and which cells interact by their expansions.
+ * lists.h - interaction lists: which leaves are summed directly, and which cells interact by their expansions.
  *
  * The lists U, V, W and X of H. Cheng, L. Greengard, V. Rokhlin, J. Comput. Phys. 155 (1999) 468.  Cells that share a point touch.
  *
- *     U, near: leaves that touch, of any level, and each leaf with itself: direct sums
- *     V, far:  cells of a level that do not touch, but whose parents do: multipole to local expansion
+ *     U, near: of a leaf, the leaves of any level that touch it, and itself: direct sums
+ *     V, far:  of a cell, the cells of its level that do not touch it, but whose parents touch its own: multipole to local expansion
  *     W:       of a leaf, the cells of finer levels that do not touch it, but whose parents do: their multipoles at the leaf's particles
- *     X:       of a cell, the leaves in whose W it is: their particles to its local expansion (fmm_walk_find_coarser)
+ *     X:       of a cell, the leaves whose list W contains it: their particles to its local expansion (fmm_walk_find_coarser)
  *
- * A cell of W and X with few particles (fmm_is_direct) is near instead.  Together they have every pair of particles once.  In uniform trees W and X are
- * empty.
+ * A cell of W and X with few particles (fmm_is_direct) is summed directly instead.  Together the lists contain every pair of particles
+ * once.  In uniform trees W and X are empty.
  */
 #ifndef FMM_TREE_LISTS_H
 #define FMM_TREE_LISTS_H
@@ -17,13 +17,13 @@
 #include "tree/walk.h"
 
 typedef enum fmm_pairs {
-    FMM_PAIRS_ONCE, /* of two cells one is the target and the other the source */
-    FMM_PAIRS_BOTH  /* each is the target once */
+    FMM_PAIRS_ONCE, /* a pair of cells is listed once: one of them is the target, the other the source */
+    FMM_PAIRS_BOTH  /* a pair is listed twice: each cell is the target once */
 } fmm_pairs;
 
 /*
- * Leaf t (a number of fmm_leaves) has the near leaves cell[start[t]] ... cell[start[t + 1] - 1], itself not among them, in ascending order; for ONCE
- * those after t.  Particles of leaves with successive numbers are successive too.
+ * Leaf t (a number of fmm_leaves) has the near leaves cell[start[t]] ... cell[start[t + 1] - 1] in ascending order, without itself; for
+ * ONCE only those after t.  Particles of leaves with successive numbers are contiguous.
  */
 typedef struct fmm_near_list {
     int64_t *start; /* [leaves + 1] */
@@ -35,48 +35,50 @@ yoke_status fmm_near_list_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near
 /* Zeroed lists are allowed. */
 void fmm_near_list_destroy(const fmm_tree *tree, fmm_near_list *list);
 
-/* Leaf t has in W the cells cell[k] of the levels level[k], start[t] <= k < start[t + 1], in the order of their particles, without direct ones. */
+/* The list W of leaf t has the cells cell[k] of levels level[k], start[t] <= k < start[t + 1], in the order of their particles, without
+ * direct cells. */
 typedef struct fmm_w_list {
     int64_t *start; /* [leaves + 1] */
     int32_t *cell;
     unsigned char *level;
 } fmm_w_list;
 
-/* Both lists; W has no more than 26 entries for each cell of the tree.  Errors: MEMORY. */
+/* Creates both lists; W has at most 26 entries for each cell of the tree.  Errors: MEMORY. */
 yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *near, fmm_w_list *w);
 /* Zeroed lists are allowed. */
 void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list);
 
 /*
- * Directions of far pairs: (dx, dy, dz) = source - target in cells is direction dx + 7 dy + 49 dz + FMM_NO_DIRECTION; |dx|, |dy|, |dz| <= 3, one of them
- * at least 2.  Direction d is opposite to FMM_DIRECTIONS - 1 - d.
+ * Directions of far pairs: (dx, dy, dz) = source - target, in cells, has the number dx + 7 dy + 49 dz + FMM_NO_DIRECTION.  |dx|, |dy|, |dz|
+ * are at most 3, and one of them is at least 2.  Direction d is opposite to FMM_DIRECTIONS - 1 - d.
  */
 enum {
     FMM_DIRECTIONS = 343,
     FMM_NO_DIRECTION = 171,
-    FMM_FAR_DIRECTIONS = 158, /* one of each two that are opposite */
-    FMM_MAX_FAR = 8 * 189     /* far pairs of a parent's children */
+    FMM_FAR_DIRECTIONS = 158, /* number of far directions, where two opposite ones count once */
+    FMM_MAX_FAR = 8 * 189     /* maximum number of far pairs of a parent's children */
 };
 
-/* The far pairs of some parents' children by direction: those of d are start[d] ... start[d + 1] - 1, in the order of their targets. */
+/* The far pairs of some parents' children by direction: those of direction d are start[d] ... start[d + 1] - 1, in the order of their
+ * targets. */
 typedef struct fmm_far_list {
     int64_t max_parents;
     int64_t start[FMM_DIRECTIONS + 1];
     int32_t *target, *source;
 } fmm_far_list;
 
-/* Room for the pairs of the children of so many parents: 12 KB for each.  Errors: MEMORY. */
+/* Allocates room for the pairs of the children of max_parents parents: 12 KB for each parent.  Errors: MEMORY. */
 yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list);
 void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list);
 /*
- * The far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 of level - 1, at most 8 max_parents children.  The pairs of all
- * parents of all levels are the far field; for ONCE directions are above FMM_NO_DIRECTION.  The walk is one in the tree; it and the list belong to
- * the calling thread.
+ * Finds the far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 of level - 1, at most 8 max_parents
+ * children.  The pairs of all parents of all levels are the far field.  For ONCE all directions are above FMM_NO_DIRECTION.  The walk is a
+ * walk in the tree; it and the list belong to the calling thread.
  */
 void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs);
 /*
- * The pairs of direction d and of the opposite one, target by target: target[i], its source in direction d, ahead[i], and opposite, behind[i]; -1: there is none.
- * Returns how many targets there are, at most all children of the parents.
+ * The pairs of direction d and of the opposite direction, by target: target[i] has the source ahead[i] in direction d and behind[i] in the
+ * opposite direction; -1: there is none.  Returns the number of targets, at most all children of the parents.
  */
 int64_t fmm_far_list_sides(const fmm_far_list *list, int d, int32_t *target, int32_t *ahead, int32_t *behind);
 

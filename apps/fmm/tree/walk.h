@@ -1,11 +1,12 @@
 /*
- * walk.h - the neighbours of cells, found on the way from the root.
+ * walk.h - finds the neighbours of cells on the path from the root.
  *
- * Nothing is stored per cell: a walk holds a cell of each level, each the parent of the next, with its neighbours.  Those of a cell are children of its
- * parent's neighbours, so a step down takes 27 look-ups, and walking over all cells in order hardly more for each.
+ * Nothing is stored per cell.  A walk holds one cell of each level, each the parent of the next, with its neighbours.  The neighbours of a
+ * cell are children of its parent's neighbours, so a step down takes 27 look-ups.  A walk over all cells in order takes hardly more for
+ * each cell.
  *
- * In adaptive trees leaves of coarser levels touch a cell too, or touch its parent only.  Each of the latter covers the place of at least one neighbour
- * of the parent, which bounds their number.
+ * In adaptive trees, leaves of coarser levels may touch a cell, or only its parent.  Each of the latter leaves covers the position of at
+ * least one neighbour of the parent, which bounds their number.
  */
 #ifndef FMM_TREE_WALK_H
 #define FMM_TREE_WALK_H
@@ -17,23 +18,24 @@ enum { FMM_NEIGHBOURS = 27, FMM_SELF = 13 };
 
 typedef struct fmm_walk {
     const fmm_tree *tree;
-    unsigned char separated[8]
-                           [FMM_NEIGHBOURS]; /* [cell's octant][parent's neighbour] bit o: its child of octant o does not touch the cell */
-    int32_t cell[FMM_MAX_DEPTH + 1];         /* -1: none yet; nothing below it holds then */
-    int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* cells of its level; -1: none there */
-    /* Numbers of leaves of coarser levels: those that touch the cell, and its list X, those that touch its parent but not the cell. */
-    int coarser; /* they hold down to this level */
+    unsigned char separated
+        [8][FMM_NEIGHBOURS]; /* [cell's octant][parent's neighbour] bit o: the neighbour's child of octant o does not touch the cell */
+    int32_t cell[FMM_MAX_DEPTH + 1];                 /* -1: none yet; entries of deeper levels are then invalid */
+    int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* neighbours on the level of the cell; -1: there is no such cell */
+    /* Numbers of leaves of coarser levels: `touching` has those that touch the cell; `x`, its list X, those that touch its parent but not
+     * the cell. */
+    int coarser; /* they are valid down to this level */
     int num_touching[FMM_MAX_DEPTH + 1], num_x[FMM_MAX_DEPTH + 1];
     int32_t touching[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS - 1], x[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS - 1];
 } fmm_walk;
 
-/* At the root of a tree with particles.  A walk belongs to one thread; it holds no memory. */
+/* Starts at the root of a tree with particles.  A walk belongs to one thread; it owns no memory. */
 void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree);
-/* To a cell, from wherever the walk is: near[level] are its neighbours then, near[level - 1] its parent's and so on. */
+/* Moves the walk to a cell from any position.  near[level] then has its neighbours, near[level - 1] those of its parent, and so on. */
 void fmm_walk_to(fmm_walk *walk, int level, int32_t cell);
-/* To a child of the cell on level - 1 where the walk is. */
+/* Moves the walk to a child of its current cell on level - 1. */
 void fmm_walk_down(fmm_walk *walk, int level, int32_t cell);
-/* Fills touching[] and x[] of the levels 1 ... level for the cells where the walk is. */
+/* Fills touching[] and x[] of the levels 1 ... level for the current cells of the walk. */
 void fmm_walk_find_coarser(fmm_walk *walk, int level);
 
 /* The number of bits in a set of octants. */
@@ -44,13 +46,14 @@ static inline int fmm_count_octants(unsigned octants)
     return (int)((octants + (octants >> 4)) & 0xF);
 }
 
-/* The child of an octant that the cell has. */
+/* The child in an octant; the cell must have it. */
 static inline int32_t fmm_child(const fmm_level *level, int32_t cell, int octant)
 {
     return level->child[cell] + fmm_count_octants(level->octants[cell] & ((1U << octant) - 1));
 }
 
-/* Whether a cell touches one of `levels` levels above, or is in it; from: its coordinates, from that one's first cell on. */
+/* Whether a cell touches a larger cell, `levels` levels above, or is inside it.  from: its coordinates relative to the first cell of its
+ * level inside the larger one. */
 static inline int fmm_touches_from(const int64_t from[3], int levels)
 {
     int outside = 0;
@@ -58,7 +61,7 @@ static inline int fmm_touches_from(const int64_t from[3], int levels)
     return !outside;
 }
 
-/* The same of cells with coordinates `at` of a level and `leaf` of `levels` levels above. */
+/* The same for a cell with coordinates `at` and a larger cell with coordinates `leaf`, `levels` levels above. */
 static inline int fmm_touches(const uint32_t at[3], const uint32_t leaf[3], int levels)
 {
     int64_t from[3];
