@@ -18,8 +18,8 @@ enum { FMM_NEIGHBOURS = 27, FMM_SELF = 13 };
 
 typedef struct fmm_walk {
     const fmm_tree *tree;
-    unsigned char separated
-        [8][FMM_NEIGHBOURS]; /* [cell's octant][parent's neighbour] bit o: the neighbour's child of octant o does not touch the cell */
+    /* [cell's octant][parent's neighbour] bit o: the neighbour's child of octant o does not touch the cell */
+    unsigned char separated[8][FMM_NEIGHBOURS];
     int32_t cell[FMM_MAX_DEPTH + 1];                 /* -1: none yet; entries of deeper levels are then invalid */
     int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* neighbours on the level of the cell; -1: there is no such cell */
     /* Numbers of leaves of coarser levels: `touching` has those that touch the cell; `x`, its list X, those that touch its parent but not
