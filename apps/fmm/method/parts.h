@@ -1,5 +1,5 @@
 /*
- * parts.h - what a method holds, and its passes; private to this folder.
+ * parts.h - the data of a method, and its passes; private to this folder.
  */
 #ifndef FMM_METHOD_PARTS_H
 #define FMM_METHOD_PARTS_H
@@ -12,83 +12,85 @@
 #include "tree/lists.h"
 
 enum {
-    FMM_FAR_LEVEL = 2, /* the first with far pairs */
-    /* Parents whose children are worked on together, and as many children as they have at most: with more, vectors are fuller, but expansions leave the cache. */
+    FMM_FAR_LEVEL = 2, /* the first level with far pairs */
+    /* Number of parents whose children are processed together, and maximum number of these children.  With more, vectors are fuller, but
+     * expansions do not stay in the cache. */
     FMM_MAX_TOGETHER = 16,
     FMM_MAX_TARGETS = 8 * FMM_MAX_TOGETHER
 };
 
-/* What a thread works with. */
+/* Working data of a thread. */
 typedef struct fmm_worker {
-    double *work; /* of translations */
+    double *work; /* work array of translations */
     fmm_walk walk;
     fmm_far_list far;
     int32_t target[FMM_MAX_TARGETS], ahead[FMM_MAX_TARGETS], behind[FMM_MAX_TARGETS];
     const double *from[FMM_MAX_TARGETS], *from_behind[FMM_MAX_TARGETS];
     double *to[FMM_MAX_TARGETS];
-    int32_t taken[2]; /* families of its part of a step of waves, and of the next step */
+    int32_t taken[2]; /* number of families taken from its part of a step of waves, and of the next step */
 } fmm_worker;
 
-/* Cells of a level: children of one, some of which are leaves, or families that follow each other. */
+/* Cells of a level: the children of one cell, some of which are leaves, or successive families. */
 typedef struct fmm_siblings {
     int level;
     int32_t first, last; /* cells first ... last - 1 of the level */
 } fmm_siblings;
 
-/* Some particles of a large leaf, from `first` on. */
+/* Some of the particles of a large leaf, from `first` on. */
 typedef struct fmm_slice {
     int32_t leaf, first;
 } fmm_slice;
 
-/* A level whose M2L is by plane waves: families, the cells above it that have children, by layers along z. */
+/* A level whose M2L uses plane waves.  Its families (the cells of the level above that have children) are sorted by layers along z. */
 typedef struct fmm_wave_level {
     int level;
-    fmm_waves *tables; /* NULL: by rotations; levels of the same order share them */
+    fmm_waves *tables; /* NULL: the level uses rotations; levels of the same order share tables */
     int32_t layers, families, largest;
-    int32_t *first;  /* [layers + 1] of each layer */
+    int32_t *first;  /* [layers + 1] first family of each layer */
     int32_t *family; /* [families] cells of the level above */
-    int32_t *slot;   /* [cells of the level above] where its waves are; -1: no family */
+    int32_t *slot;   /* [cells of the level above] position of the family's waves; -1: no family */
 } fmm_wave_level;
 
-/* Places and charges in single precision: from the centres of their leaves, in units of their edges. */
+/* Positions and charges in single precision: relative to the centres of their leaves, in units of the leaves' edges. */
 typedef struct fmm_rounded {
-    float *at[4];        /* [particles, and some more that are read with them] x, y, z, charge; NULL: never needed yet */
+    float *at[4];        /* [particles, and some padding that is read with them] x, y, z, charge; NULL: not needed yet */
     double (*centre)[3]; /* [leaves] */
 } fmm_rounded;
 
 struct fmm_method {
     yoke_context *context;
     const fmm_clock *clock; /* NULL: seconds */
-    fmm_new_memory *memory; /* NULL: none is got ahead of its use */
+    fmm_new_memory *memory; /* NULL: no memory is requested before its use */
     fmm_tree *tree;
     fmm_scale scale;       /* .charge is that of the run */
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */
-    fmm_field *sum;        /* at them, of the near field */
-    fmm_field *far;        /* the same, of the far field; NULL: there is none yet */
-    bool near_is_known;    /* sum is of the last run's charges */
+    fmm_field *sum;        /* near field at the sorted particles */
+    fmm_field *far;        /* far field at the sorted particles; NULL: there is none yet */
+    bool near_is_known;    /* `sum` is that of the last run's charges */
     bool wants_single;     /* the near field's sums may be in single precision, ... */
     bool is_single;        /* ... and are, with these charges */
     fmm_rounded rounded;
     fmm_near_list near;
     fmm_w_list w;
-    bool *is_large; /* [leaves] leaves that are cut into slices */
+    bool *is_large; /* [leaves] the leaf is cut into slices */
     int64_t slices;
     fmm_slice *slice;
     fmm_siblings *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
     int64_t first_block[9];
     int order;                /* the highest of all levels */
-    fmm_held held;            /* with which expansions are held: local ones with that, multipoles with that or a higher one */
-    bool is_expanded;         /* multipoles have all degrees of held.multipole, of the charges in `sorted` */
-    double expanded_s;        /* that this took */
-    fmm_operators *operators; /* of that order */
-    fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
+    fmm_held held;            /* orders of the stored expansions: local ones have `order`, multipole ones `order` or a higher one */
+    bool is_expanded;         /* multipole expansions have all degrees of held.multipole, for the charges in `sorted` */
+    double expanded_s;        /* time to compute them */
+    fmm_operators *operators; /* for `order` */
+    fmm_operators *between[FMM_MAX_DEPTH + 1]; /* for M2L of each level; levels of the same order share them */
     fmm_wave_level waves[FMM_MAX_DEPTH + 1];
-    double *family_waves;                 /* of some layers of a level, one axis; NULL: no level has waves */
-    int64_t waves_size;                   /* doubles of these */
-    int64_t stride, local_stride;         /* values from one expansion to the next */
+    double *family_waves;                 /* waves of some layers of a level for one axis; NULL: no level has waves */
+    int64_t waves_size;                   /* number of these doubles */
+    int64_t stride, local_stride;         /* doubles from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
     double *local[FMM_MAX_DEPTH + 1];     /* [cells of level][local_stride] */
-    int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first: */
+    /* Groups of whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; the deepest levels are first. */
+    int64_t groups;
     fmm_siblings *group;
     int64_t first_group[FMM_MAX_DEPTH + 1]; /* those of level l are first_group[l] ... first_group[l - 1] - 1 */
     fmm_method_pairs pairs;
@@ -96,8 +98,9 @@ struct fmm_method {
 };
 
 /*
- * Leaves that a thread takes at a time in what goes through all particles: memory comes in time where a thread goes on where it was, up to twice as fast as where
- * threads take turns after a few leaves.  Each has sixteen turns where there are so many.
+ * Number of successive leaves that a thread processes at a time in loops over all particles.  Data arrive from memory in time if a thread
+ * continues where it was: this is up to twice as fast as if threads alternate after a few leaves.  Each thread has sixteen turns if there
+ * are enough leaves.
  */
 static inline int fmm_leaves_at_a_time(const fmm_method *m, int threads)
 {
@@ -116,7 +119,7 @@ static inline fmm_frame fmm_frame_of(const fmm_method *m, int level, int64_t cel
     return frame;
 }
 
-/* Particles first ... first + count - 1 of the tree's order, and their places in a field. */
+/* Particles first ... first + count - 1 of the tree's order as targets, with their sums in a field. */
 static inline fmm_targets fmm_targets_in(const fmm_method *m, const fmm_field *f, int64_t first, int64_t count)
 {
     const fmm_particles *p = m->sorted;
@@ -125,13 +128,13 @@ static inline fmm_targets fmm_targets_in(const fmm_method *m, const fmm_field *f
                          f->gx + first, f->gy + first, f->gz + first};
 }
 
-/* The same in the near field. */
+/* The same with sums in the near field. */
 static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int64_t count)
 {
     return fmm_targets_in(m, m->sum, first, count);
 }
 
-/* The particles of a leaf. */
+/* The particles of a leaf as sources. */
 static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
 {
     const int32_t *particle = m->tree->leaves.particle + leaf;
@@ -142,36 +145,36 @@ static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
 /* Counts the pairs of the near field and of W, and cuts the near field into pieces of work.  Errors: MEMORY. */
 yoke_status fmm_near_plan(fmm_method *m);
 
-/* Room for m->rounded, and what is in it, of the charges in `sorted`.  Errors of the first: MEMORY. */
+/* The first allocates m->rounded; the last fills it for the charges in `sorted`.  Errors of the first: MEMORY. */
 yoke_status fmm_rounded_create(fmm_method *m);
 void fmm_rounded_destroy(fmm_method *m);
 void fmm_rounded_fill(fmm_method *m, int threads);
 
-/* The passes; workers [threads], one for each thread.  between returns the number of its pairs. */
+/* The passes; workers [threads], one for each thread.  fmm_pass_between returns the number of its pairs. */
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers);
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers);
-/* The part of `between` that is by plane waves, after it. */
+/* The part of M2L that uses plane waves, after fmm_pass_between; returns the number of its pairs. */
 int64_t fmm_pass_waves(fmm_method *m, int threads, fmm_worker *workers);
 void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers);
-/* Of the leaves first ... last - 1; sums of others are not touched. */
+/* The near field of the leaves first ... last - 1; sums of other leaves are not changed. */
 void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last);
 
-/* All levels by rotations again. */
+/* Returns all levels to rotations. */
 void fmm_waves_forget(fmm_method *m);
-/* Doubles of a thread's work with waves; 0: there are none. */
+/* Doubles of a thread's work array for waves; 0: there are no waves. */
 size_t fmm_waves_most_work(const fmm_method *m);
 
-/* The steps of fmm_method_run.  Checks the field; takes the charges in their units and in the tree's order, and sums of 0. */
+/* The steps of fmm_method_run.  This one checks the field, scales and sorts the charges, and sets the sums to 0. */
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field);
 /* Whether there is a far field. */
 static inline bool fmm_has_far(const fmm_method *m) { return m->operators && m->tree->count > 0; }
-/* Errors: MEMORY; *workers is to be destroyed even then. */
+/* Errors: MEMORY; *workers must be destroyed even then. */
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers);
 /* NULL allowed. */
 void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers);
-/* Upward, between and downward; uses no context. */
+/* The upward, between and downward passes; uses no context. */
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds);
-/* Both fields' sums in the field's units and order. */
+/* Adds the sums of both fields, and converts them to the field's units and order. */
 yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field);
 
 #endif
