@@ -1,10 +1,11 @@
 /*
- * solve.h - the field of particles by the fast multipole method: tree and order that are given, or chosen for an error and for least time; runs until the
- * error is kept.
+ * solve.h - computes the field of particles by the fast multipole method.  Tree and order are given, or chosen for a requested error and
+ * for least time.  Runs are repeated until the error is within the request.
  *
- * A solver is made once and run for many particles, one after the other: frames, or steps of time.  It keeps what operations cost on this machine, the
- * devices, and the last tree.  The choice of a tree is kept while its counts change by less than a tenth.  An order is kept with it while the sampled error
- * says that it does; a lower one is taken only where it keeps the error by a margin, so that orders do not alternate.
+ * A solver is created once and run for many sets of particles, one after the other: frames, or time steps.  It keeps the costs of
+ * operations on this machine, the devices, and the last tree.  The choice of a tree is kept while its counts change by less than a tenth.
+ * The order is kept with it while the sampled error confirms it; a lower order is taken only if it keeps the error by a margin, so that
+ * orders do not alternate.
  */
 #ifndef FMM_SOLVE_SOLVE_H
 #define FMM_SOLVE_SOLVE_H
@@ -18,88 +19,90 @@
 
 enum { FMM_MAX_PARTS = 16 };
 
-/* What is about to be done. */
+/* The stage that is about to begin. */
 typedef enum fmm_stage {
-    FMM_STAGE_COSTS, /* an operation's cost on this machine is measured */
+    FMM_STAGE_COSTS, /* the cost of an operation on this machine is measured */
     FMM_STAGE_TREE,  /* trees are compared */
     FMM_STAGE_ORDER, /* the order is chosen */
-    FMM_STAGE_OTHER, /* a tree is run to compare it */
+    FMM_STAGE_OTHER, /* another tree is run for comparison */
     FMM_STAGE_RUN,   /* the field is computed */
-    FMM_STAGE_CHECK  /* it is compared with direct sums */
+    FMM_STAGE_CHECK  /* the field is compared with direct sums */
 } fmm_stage;
-/* Called before each stage, with its description for people; a status that is not OK ends the call, and is passed on. */
+/* Called before each stage, with a description for the user; a status other than OK ends the call and is returned. */
 typedef yoke_status fmm_solve_progress(void *user, fmm_stage stage, const char *what);
 
 /* Texts and arrays are borrowed until the solver is destroyed. */
 typedef struct fmm_solver_options {
-    fmm_request request; /* used where no order is given */
+    fmm_request request; /* used if no order is given */
     int order;           /* below 0: chosen */
-    int depth;           /* of the tree, of an adaptive one the greatest; below 0: chosen */
-    int64_t cells;       /* of a uniform tree, as in fmm_method_options; 0: none, or chosen */
+    int depth;           /* depth of the tree, or the largest depth of an adaptive one; below 0: chosen */
+    int64_t cells;       /* for a uniform tree, as in fmm_method_options; 0: none, or chosen */
     int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
-    int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
+    int64_t check;       /* number of particles that are compared with direct sums; below 0: as many as take little time */
     bool gradient;
-    bool predict;             /* also where the tree is given; never of few particles (tune/tune.h) */
-    bool keeps_memory;        /* memory that is released serves later allocations, so that it is got ahead of its use (expansion/pages.h) */
+    bool predict;             /* predictions also if the tree is given; never for few particles (tune/tune.h) */
+    bool keeps_memory;        /* released memory serves later allocations; memory is then requested before its use (expansion/pages.h) */
     bool measure_all;         /* the other sensible trees are run too, ... */
-    int64_t repeat;           /* ... so often; the shortest times of the parts count */
+    int64_t repeat;           /* ... this many times; the shortest times of the parts count */
     bool by_operations;       /* as in fmm_tune_options */
     yoke_objective objective; /* of the chosen tree */
     fmm_measure measure;      /* as in fmm_tune_options */
     const char *store;        /* as in yoke_run_options */
-    const char *declared;     /* the same */
-    const char *devices;      /* that share the near field, as in yoke_run_options; NULL: the cores alone */
-    const double *share;      /* of accelerators in it; NULL: chosen */
-    const yoke_run_power *powers; /* of all of them, where they have no meters; NULL: none are stated */
+    const char *declared;     /* as in yoke_run_options */
+    const char *devices;      /* devices that share the near field, as in yoke_run_options; NULL: the cores alone */
+    const double *share;      /* share of the accelerators in the near field; NULL: chosen */
+    const yoke_run_power *powers; /* powers of all devices, if there are no meters; NULL: none are declared */
     int64_t num_powers;
     fmm_solve_progress *progress; /* NULL: none */
-    void *user;                   /* of progress */
+    void *user;                   /* passed to progress */
 } fmm_solver_options;
 
-/* Why a call chose a tree or an order, where the solver has one of the calls before. */
+/* Why a call chose a tree or an order, although the solver may have one from earlier calls. */
 typedef enum fmm_reason {
-    FMM_KEPT,       /* it did not: what was chosen before holds, or is given */
-    FMM_FIRST,      /* there was none */
-    FMM_ASKED,      /* fmm_solver_choose */
+    FMM_KEPT,       /* it did not choose: the earlier choice is kept, or the tree or the order is given */
+    FMM_FIRST,      /* there was no earlier choice */
+    FMM_ASKED,      /* fmm_solver_choose was called */
     FMM_PARTICLES,  /* the number of particles differs by more than a tenth */
-    FMM_LEAVES,     /* the same of the leaves of the kept tree */
-    FMM_NEAR_PAIRS, /* of its near pairs */
-    FMM_FAR_PAIRS,  /* of its far pairs, in the call before */
-    FMM_CHARGES,    /* of the charges: their sum, and that of their sizes */
-    FMM_ORDER,      /* of a tree: the order is no longer near the one that it was chosen for */
-    FMM_ERROR,      /* of an order: the sampled error fell to less than half, so that a lower order may do */
-    FMM_UNCHECKED   /* of an order: no sample tells whether the one of the call before keeps the error */
+    FMM_LEAVES,     /* so does the number of leaves of the kept tree */
+    FMM_NEAR_PAIRS, /* so does the number of its near pairs */
+    FMM_FAR_PAIRS,  /* so does the number of its far pairs, in the previous call */
+    FMM_CHARGES,    /* so do the charges: their sum, or the sum of their absolute values */
+    FMM_ORDER,      /* for a tree: the order is no longer near the one for which the tree was chosen */
+    FMM_ERROR,      /* for an order: the sampled error fell to less than half, so a lower order may suffice */
+    FMM_UNCHECKED   /* for an order: there is no sample that shows whether the previous order keeps the error */
 } fmm_reason;
-/* "near pairs"; NULL: FMM_KEPT. */
+/* The reason as a text, for example "near pairs"; NULL for FMM_KEPT. */
 const char *fmm_reason_text(fmm_reason reason);
 
-/* What a call found and took; NaN: not known, or not done. */
+/* Results and times of a call.  NaN: not known, or not done. */
 typedef struct fmm_solution {
-    int depth, order;     /* below 0: there is no tree, but direct summation */
-    int64_t cells;        /* along each side of the particles; 0: as many as the depth has along the box, or none */
-    int64_t leaf, leaves; /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
-    bool chose, built;    /* in this call: a tree was chosen; one was built */
+    int depth, order;     /* below 0: direct summation without a tree */
+    int64_t cells;        /* cells along each side of the particles; 0: as many as the depth has along the box, or no tree */
+    int64_t leaf, leaves; /* capacity of the leaves, 0: a uniform tree or none; number of leaves, below 0: no tree */
+    bool chose, built;    /* in this call a tree was chosen; a tree was built */
     fmm_reason tree_because, order_because;
-    double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
-    const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, or particles are few, and nothing was predicted */
+    double pairs, far_pairs,
+        w_pairs;            /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
+    const fmm_tuned *tuned; /* owned by the solver; NULL: nothing was predicted, as the tree was given or particles are few */
     double requested_error;
-    fmm_quantity of;                             /* what the request is of */
-    double predicted_potential, predicted_force; /* errors of the order that was chosen, when it was */
-    double predicted_energy;                     /* of the order that was run, relative to the energy (NaN: none is known) */
-    uint64_t waves;                              /* levels whose M2L was by plane waves, ... */
+    fmm_quantity of;                             /* the quantity to which the request applies */
+    double predicted_potential, predicted_force; /* errors predicted for the chosen order, when it was chosen */
+    double predicted_energy;                     /* error predicted for the order of the run, relative to the energy (NaN: not known) */
+    uint64_t waves;                              /* levels whose M2L used plane waves, ... */
     int set;                                     /* ... of this set; 0: none */
     bool single;                                 /* the near field was in single precision */
-    int raised;                                  /* by how much the order is above that, after runs that missed the request */
-    fmm_sample sample;                           /* count 0: not done */
+    int raised;                                  /* difference of the order to the chosen one, after runs that missed the request */
+    fmm_sample sample;                           /* count 0: no check was done */
     int parts;                                   /* 0: the near field was not shared among devices */
     fmm_shared_part part[FMM_MAX_PARTS];
-    fmm_shared_told devices;                       /* where it was: what the devices' run told */
-    double tree_s, tune_s, far_s, near_s, check_s; /* of all runs */
-    /* Memory that the system had to give for them, ahead of its use, which the seconds above are without; NaN: it was not got so. */
+    fmm_shared_told devices;                       /* if it was shared: results of the devices' run */
+    double tree_s, tune_s, far_s, near_s, check_s; /* seconds of all runs */
+    /* New memory that was requested from the system before its use, which is not in the seconds above; NaN: none was requested in this way.
+     * */
     double memory_bytes, memory_s, memory_predicted_s;
 } fmm_solution;
 
-/* One of which nothing is known. */
+/* A solution in which nothing is known. */
 fmm_solution fmm_solution_none(void);
 
 typedef struct fmm_solver fmm_solver;
@@ -109,36 +112,40 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
 /* NULL allowed. */
 void fmm_solver_destroy(fmm_solver *solver);
 
-/* What is other than in the solver's last call. */
+/* What has changed since the solver's last call. */
 typedef enum fmm_change { FMM_NEW_PLACES, FMM_NEW_CHARGES, FMM_NOTHING_NEW } fmm_change;
 
 /*
- * Chooses tree and order for the particles, and builds the tree; as fmm_solver_run does where that is needed.
- * Errors: those of fmm_tuner_create, fmm_tuner_choose, fmm_choose_order, fmm_method_create and progress; INPUT (a given depth was not compared).
+ * Chooses tree and order for the particles, and builds the tree.  fmm_solver_run does this itself when it is needed.
+ * Errors: those of fmm_tuner_create, fmm_tuner_choose, fmm_choose_order, fmm_method_create and progress; INPUT (a given depth was not
+ * compared).
  */
 yoke_status fmm_solver_choose(fmm_solver *solver, const fmm_particles *particles, fmm_solution *solution);
 
 /*
- * The field's arrays are overwritten; it has gradients as the options say.  A run whose error is above the request by the sample (near/sample.h) and the
- * prediction together is followed by the far field with a higher order, with a warning.  solution: written on success.
+ * Computes the field.  Its arrays are overwritten; it must have gradients as the options say.  If the sample (near/sample.h) and the
+ * prediction together show that the error is above the request, the far field is computed again with a higher order, and a warning is
+ * given.  solution: written on success.
  * Errors: as above; those of fmm_method_run, fmm_shared_open, fmm_shared_run and fmm_sample_error.
  */
 yoke_status fmm_solver_run(fmm_solver *solver, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution);
 
-/* The choice that is kept, with what was measured of it; NULL: there is none. */
+/* The choice that is kept, with its measurements; NULL: there is none. */
 const fmm_tuned *fmm_solver_tuned(const fmm_solver *solver);
-/* The devices that share the near field, to explain them; NULL: none, or not opened yet. */
+/* The run of the devices that share the near field, for explanations; NULL: none, or not opened yet. */
 yoke_run *fmm_solver_devices(const fmm_solver *solver);
 
 /*
- * For people; the caller gives the texts back with yoke_release.  The trees that were compared, with a head, what earlier runs taught, and by how much the
- * chosen one took longer; what each device did of the near field; and both with what the devices' run explains, as far as they are there.
+ * Texts for the user, which the caller releases by yoke_release.  fmm_tuned_text: the table of the trees that were compared, with a header,
+ * the corrections from earlier runs, and by how much longer the chosen tree took.  fmm_parts_text: the part of each device in the near
+ * field.  fmm_solver_explain: both, with the explanation of the devices' run, as far as they exist.
  * Errors: MEMORY.
  */
 yoke_status fmm_tuned_text(yoke_context *context, const fmm_tuned *tuned, char **text);
 yoke_status fmm_parts_text(yoke_context *context, const fmm_solution *found, char **text);
 yoke_status fmm_solver_explain(const fmm_solver *solver, const fmm_solution *found, char **text);
-/* How much longer the chosen tree took than the fastest that was measured, as a part of that; NaN: fewer than two were measured. */
+/* The additional time of the chosen tree compared with the fastest measured one, relative to the latter; NaN: fewer than two were measured.
+ * */
 double fmm_tuned_regret(const fmm_tuned *tuned);
 
 #endif
