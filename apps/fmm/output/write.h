@@ -1,5 +1,5 @@
 /*
- * write.h - particles and their field to files.
+ * write.h - writes particles and their field to files.
  */
 #ifndef FMM_OUTPUT_WRITE_H
 #define FMM_OUTPUT_WRITE_H
@@ -8,11 +8,12 @@
 #include "particles/particles.h"
 
 /*
- * A file that is written, whose name tells its format (particles/format.h), of `frames` frames, at least 1; more than one for XYZ and H5MD only.  Of each
- * frame position and charge are written, and where there is a field (NULL: none) potential and, with its gradient, force, in the particles' order.  Texts
- * have 17 digits, which give the same numbers back, and columns x y z q potential fx fy fz under a header; text, CSV, XYZ and H5MD can be read again.
- * The file is there whole after commit, or not at all.  `path` is borrowed until then.
- * Errors: INPUT (no such format, no room for several frames, cannot be written), UNAVAILABLE (built without HDF5), MEMORY.
+ * Creates a writer for a file of `frames` frames, at least 1, whose extension determines its format (particles/format.h).  Only XYZ and
+ * H5MD can have more than one frame.  For each frame position and charge are written, in the particles' order, with potential if there is a
+ * field (NULL: none), and with force if the field has gradients.  Texts have 17 digits, which restore the same numbers, and columns x y z q
+ * potential fx fy fz under a header.  Text, CSV, XYZ and H5MD can be read again.  Commit puts the complete file in place.
+ * `path` is borrowed until then.
+ * Errors: INPUT (no such format, the format has only one frame, the file cannot be written), UNAVAILABLE (built without HDF5), MEMORY.
  */
 typedef struct fmm_writer fmm_writer;
 yoke_status fmm_writer_create(yoke_context *context, const char *path, int64_t frames, fmm_writer **writer);
@@ -20,10 +21,10 @@ yoke_status fmm_writer_create(yoke_context *context, const char *path, int64_t f
 /* Adds the next frame.  Errors: INPUT (H5MD: another number of particles than before), MEMORY. */
 yoke_status fmm_writer_add(fmm_writer *writer, const fmm_particles *particles, const fmm_field *field);
 
-/* Puts the file in place.  The writer is gone afterwards, also on failure.  Errors: INPUT, SYSTEM, MEMORY. */
+/* Puts the file in place and destroys the writer, also on failure.  Errors: INPUT, SYSTEM, MEMORY. */
 yoke_status fmm_writer_commit(fmm_writer *writer);
 
-/* Gives up, and leaves an old file as it was.  NULL allowed. */
+/* Destroys the writer without changing an existing file.  NULL is allowed. */
 void fmm_writer_abandon(fmm_writer *writer);
 
 #endif
