@@ -1,5 +1,5 @@
 /*
- * parts.h - what operators hold; private to this folder and its tests.
+ * parts.h - the data of operators; private to this folder and its tests.
  */
 #ifndef FMM_EXPANSION_PARTS_H
 #define FMM_EXPANSION_PARTS_H
@@ -8,10 +8,10 @@
 #include "expansion/waves.h"
 
 enum {
-    FMM_MAX_ANGLES = 25, /* polar angles of the 316 directions of M2L, all mirrored to the upper half */
+    FMM_MAX_ANGLES = 25, /* number of polar angles of the 316 directions of M2L, all reflected to the upper half */
     FMM_DIRECTIONS = 7 * 7 * 7,
     FMM_OCTANTS = 8,
-    FMM_MAX_BATCH = 4 * FMM_MAX_PAIRS /* pairs of M2L that are given to a kernel at once */
+    FMM_MAX_BATCH = 4 * FMM_MAX_PAIRS /* maximum number of pairs of M2L that are passed to a kernel at once */
 };
 
 struct fmm_operators {
@@ -19,15 +19,15 @@ struct fmm_operators {
     const fmm_kernels *kernels;
     int order;
     int multipole, local; /* where imaginary parts begin in these expansions */
-    double *numbers;      /* all that the pointers below and in translations point to */
+    double *numbers;      /* the data to which the pointers below and in translations point */
     fmm_recurrence regular, irregular;
     int angles;
     struct {
         int vertical, horizontal; /* squares of the components of the first direction with this angle */
-        int order;                /* the highest that its directions need */
+        int order;                /* the highest order that its directions need */
         double *rotation, *rotation_back;
     } angle[FMM_MAX_ANGLES];
-    double *octant_rotation[4]; /* of multipoles and of local expansions, and back */
+    double *octant_rotation[4]; /* of multipole and of local expansions, and back */
     fmm_translation m2l[FMM_DIRECTIONS], m2m[FMM_OCTANTS], l2l[FMM_OCTANTS];
 };
 
@@ -42,7 +42,7 @@ struct fmm_waves {
     const fmm_wave_node *node;
     int multipole, local; /* where imaginary parts begin in these expansions */
     fmm_wave_tables tables;
-    double *numbers; /* all that pointers in tables point to */
+    double *numbers; /* the data to which pointers in tables point */
     double *none;    /* an expansion of zeros */
 };
 

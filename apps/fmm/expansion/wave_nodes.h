@@ -3,7 +3,7 @@
  */
 enum { FIRST_ORDER = 4, LAST_ORDER = 24 };
 
-/* Of the orders one after the other; where each begins. */
+/* The index of the first node of each order; the orders follow one another. */
 static const int wave_first[LAST_ORDER - FIRST_ORDER + 2] = {0,   6,   13,  21,  30,  40,  51,  63,  76,  90,  105,
                                                              120, 136, 153, 171, 190, 210, 231, 252, 274, 297, 321};
 
