@@ -1,47 +1,48 @@
 /*
- * tune.h - the whole choice of a tree: costs of this machine, counts of the particles, and the best of all depths and capacities.
+ * tune.h - the complete choice of a tree: costs on this machine, counts for the particles, and the best of all depths and capacities.
  */
 #ifndef FMM_TUNE_TUNE_H
 #define FMM_TUNE_TUNE_H
 
 #include "tune/choose.h"
 
-/* Fewer particles have no tree chosen: all their pairs take less than a millisecond, and this machine need not be measured for them. */
+/* For fewer particles no tree is chosen: all their pairs take less than a millisecond, and this machine need not be measured for them. */
 enum { FMM_FEW_PARTICLES = 1000 };
 
 typedef struct fmm_tune_options {
     yoke_objective objective;
-    fmm_measure measure;  /* of what the least is taken; not seconds: the objective is time, and devices are none */
+    fmm_measure measure;  /* the quantity that is minimised; if it is not seconds, the objective is time and there are no devices */
     const char *store;    /* as in yoke_run_options */
-    const char *declared; /* the same */
+    const char *declared; /* as in yoke_run_options */
     int gradient;
-    int order;                   /* of the first choice, about: costs of others are measured where a choice needs them */
-    int single;                  /* nonzero: the first choice has the near field in single precision, likewise */
-    yoke_run *devices;           /* that share the near field, of fmm_shared_open; NULL: the cores alone */
-    const double *share;         /* as they were given it */
-    int by_operations;           /* nonzero: of the depths, that of the original cost model (cost.h) */
-    int depth;                   /* >= 0: the uniform tree of that depth only; below 0: the best of all */
-    int all;                     /* nonzero: all trees are compared, also where estimates do to choose one */
+    int order;                   /* approximate order of the first choice; costs of other orders are measured when a choice needs them */
+    int single;                  /* nonzero: the near field of the first choice is in single precision, likewise */
+    yoke_run *devices;           /* devices that share the near field, of fmm_shared_open; NULL: the cores alone */
+    const double *share;         /* as given to the devices */
+    int by_operations;           /* nonzero: chooses the depth by the original cost model (cost.h) */
+    int depth;                   /* >= 0: only the uniform tree of this depth; below 0: the best of all trees */
+    int all;                     /* nonzero: all trees are compared, also if estimates suffice to choose one */
     fmm_tune_progress *progress; /* NULL: none */
-    void *user;                  /* of progress */
+    void *user;                  /* passed to progress */
 } fmm_tune_options;
 
-/* Of a measure that is not seconds all numbers that are called seconds, of trees, are counts by FMM_COUNTS_OF_SECOND. */
+/* The result of a choice.  If the measure is not seconds, all numbers of trees that are called seconds are counts divided by
+ * FMM_COUNTS_OF_SECOND. */
 typedef struct fmm_tuned {
     fmm_measure measure;
     fmm_choice choice;
-    int measured_now;                        /* nonzero: this machine's costs were measured; zero: they were in the store */
-    double disturbed;                        /* as in fmm_machine */
-    double machine_s;                        /* that costs took: of the store, or measured */
-    double sort_s;                           /* that sorting took: part of a run on the tree that is taken over, as predictions have it */
-    double analysis_s;                       /* that counts and choice took besides */
-    fmm_seconds measured[FMM_MAX_DEPTH + 1]; /* of depths that were run; total NaN: not run */
-    fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, the same */
-    fmm_seconds measured_cells;                  /* of the tree between two depths, the same */
-    fmm_factor factor[FMM_TIMED_PARTS];          /* in predictions, by earlier runs */
+    int measured_now;                            /* nonzero: this machine's costs were measured; zero: they were in the store */
+    double disturbed;                            /* as in fmm_machine */
+    double machine_s;                            /* time to read costs from the store or to measure them */
+    double sort_s;                               /* time of sorting: predictions count it as part of a run on the tree that is taken over */
+    double analysis_s;                           /* time of counts and choice in addition */
+    fmm_seconds measured[FMM_MAX_DEPTH + 1];     /* of depths that were run; total NaN: not run */
+    fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, likewise */
+    fmm_seconds measured_cells;                  /* of the tree between two depths, likewise */
+    fmm_factor factor[FMM_TIMED_PARTS];          /* factors in the predictions, from earlier runs */
 } fmm_tuned;
 
-/* What was measured of the chosen tree. */
+/* The measured seconds of the chosen tree. */
 static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
 {
     const fmm_choice *choice = &tuned->choice;
@@ -49,42 +50,46 @@ static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
     return choice->adaptive < 0 ? &tuned->measured[choice->depth] : &tuned->measured_at[choice->adaptive];
 }
 
-/* Costs of this machine, and the sorted keys of particles: asked for several orders, and for other particles. */
+/* Costs on this machine, and the sorted keys of particles.  A tuner is used for several orders, and for several sets of particles. */
 typedef struct fmm_tuner fmm_tuner;
 
 /*
- * options are borrowed until it is destroyed.  Measures this machine where that was not done before, with devices at all orders.
+ * Creates a tuner.  `options` is borrowed until it is destroyed.  Costs on this machine that are not known yet are measured, with devices
+ * at all orders.
  * Errors: those of yoke_run_create, fmm_counter_open, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
-/* What runs are told in that are compared with predictions; NULL: seconds. */
+/* The clock for runs that are compared with predictions; NULL: seconds. */
 const fmm_clock *fmm_tuner_clock(const fmm_tuner *tuner);
-/* Nonzero: this machine was measured since it was created.  A run that is open since before does not know of it, and would write its store without. */
+/* Nonzero: this machine was measured since the tuner was created.  A run that was opened earlier does not know these costs, and would write
+ * its store without them. */
 int fmm_tuner_measured(const fmm_tuner *tuner);
-/* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
+/* Sets the particles for which trees are chosen from now on; borrowed until others, or NULL, are set. */
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
-/* Plane waves are of the set whose number is so much above the order from now on; below 0: predictions are without waves. */
+/* From now on predictions use the set of plane waves whose number is `finer` above the order; below 0: no waves. */
 void fmm_tuner_set_waves(fmm_tuner *tuner, int finer);
-/* The near field is predicted in single precision from now on, or in double precision. */
+/* From now on the near field is predicted in single precision, or in double precision. */
 void fmm_tuner_set_single(fmm_tuner *tuner, int single);
 /* NULL allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 
 /*
- * For the particles that were set, with expansions of an order.  Costs of the order that nobody measured yet are measured.  tuned->machine_s is 0 from the second
- * time on, unless they were.  Errors: those of fmm_tuner_create, fmm_analysis_create and fmm_choose.
+ * Chooses a tree for the particles that were set, with expansions of an order.  Costs of the order that are not known yet are measured.
+ * From the second call on, tuned->machine_s is 0 unless costs were measured.  Errors: those of fmm_tuner_create, fmm_analysis_create and
+ * fmm_choose.
  */
 yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
 
 /*
- * Later predictions learn from what was measured of the tree that tuned chose; parts that were not measured are NaN there.  The store is written after the
- * 1st, 2nd, 4th, 8th ... run of a tuner; where there is none, and of counts, nothing is learned.  Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.
+ * Corrects later predictions by the measured seconds of the tree that `tuned` chose; parts that were not measured are NaN there.  The store
+ * is written after the 1st, 2nd, 4th, 8th ... run of a tuner.  Nothing is learned without a store, or from counts.
+ * Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.
  */
 yoke_status fmm_tuner_learn(fmm_tuner *tuner, const fmm_tuned *tuned);
 
 /*
- * The sorted particles, for fmm_method_options of any depth or capacity (cells 0), or of the tree between two depths with so many cells along each side; the caller's
- * then.  NULL: they are not sorted so, or it was taken.
+ * Returns the tree of the sorted particles, for fmm_method_options of any depth or capacity (cells 0), or for the tree between two depths
+ * with `cells` cells along each side.  The caller owns it.  NULL: particles are not sorted in this way, or the tree was already taken.
  */
 fmm_tree *fmm_tuner_take_tree(fmm_tuner *tuner, int64_t cells);
 

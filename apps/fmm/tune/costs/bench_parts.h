@@ -1,5 +1,5 @@
 /*
- * bench_parts.h - what the files of the benchmark share; private to them.
+ * bench_parts.h - declarations shared by the files of the benchmark; private to them.
  */
 #ifndef FMM_TUNE_COSTS_BENCH_PARTS_H
 #define FMM_TUNE_COSTS_BENCH_PARTS_H
@@ -8,18 +8,18 @@
 
 static inline double fmm_bench_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
 
-/* Parents whose children are shifted together. */
+/* Number of parents whose children are translated together. */
 enum { FMM_BENCH_TOGETHER = 16 };
 
-/* Tables and expansions of an order, for all threads. */
+/* Tables and expansions for an order, for all threads. */
 typedef struct fmm_bench_pools fmm_bench_pools;
 
-/* Those of an order, made where *pools is NULL or of another one.  Errors: ARGUMENT (the order), MEMORY. */
+/* Creates those for an order, if *pools is NULL or has another order.  Errors: ARGUMENT (the order), MEMORY. */
 yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_pools **pools);
 /* NULL allowed. */
 void fmm_bench_pools_destroy(fmm_bench_pools *pools);
 
-/* As fmm_bench_units and fmm_bench_run, of the operations on expansions: FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */
+/* As fmm_bench_units and fmm_bench_run, for the operations on expansions: FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order);
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls);
 

@@ -1,5 +1,5 @@
 /*
- * factors.h - what runs taught of the predictions: measured over predicted seconds of each part.
+ * factors.h - corrections of the predictions that are learned from runs: measured over predicted seconds of each part.
  */
 #ifndef FMM_TUNE_COSTS_FACTORS_H
 #define FMM_TUNE_COSTS_FACTORS_H
@@ -8,22 +8,25 @@
 
 typedef enum fmm_part { FMM_PART_TREE, FMM_PART_NEAR, FMM_PART_FAR, FMM_TIMED_PARTS } fmm_part;
 
-/* Predictions are multiplied by it. */
+/* A factor by which predictions are multiplied. */
 typedef struct fmm_factor {
     double value; /* 1 / FMM_MOST_FACTOR ... FMM_MOST_FACTOR */
-    int64_t runs; /* that were told of; 0: none, and it is 1 */
-    int64_t
-        alike; /* of these, since it changed: above 0 those in a row that took longer than predicted, below 0 minus those that took less */
-    double next; /* what is nearest to the value of these; it becomes the value when they are FMM_ALIKE_RUNS */
+    int64_t runs; /* number of runs that were reported; 0: none, and the value is 1 */
+    /* Number of runs since the value changed that deviated in the same direction: above 0 successive runs that took longer than predicted,
+     * below 0 minus the number of those that took less. */
+    int64_t alike;
+    double next; /* the ratio of these runs that is nearest to the value; it becomes the value after FMM_ALIKE_RUNS such runs */
 } fmm_factor;
 
 #define FMM_MOST_FACTOR 4.
 enum { FMM_ALIKE_RUNS = 5 };
 
 /*
- * Of one run more, which took `ratio` times what is predicted with a factor of 1.  Other programs only make runs longer, so that one run tells little.  The factor becomes what five runs have in common: the least of five in a row that all took longer than predicted, but at
- * most 1.5 times what it was, or the most of five that took less, whatever runs took longer in between.  Where it is known that the costs were measured beside
- * other programs (disturbed nonzero) each run that took less moves it half of the way.  A ratio that is no number above 0 is left out.
+ * Updates a factor by one more run, which took `ratio` times the time predicted with a factor of 1.  Other programs only make runs longer,
+ * so one run alone has little significance.  The factor becomes what five runs have in common: the smallest ratio of five successive runs
+ * that all took longer than predicted, but at most 1.5 times the old value, or the largest ratio of five runs that took less, whatever
+ * longer runs there were in between.  If it is known that the costs were measured beside other programs (disturbed nonzero), each run that
+ * took less moves the factor half of the way.  A ratio that is not a number above 0 is ignored.
  */
 fmm_factor fmm_factor_learn(fmm_factor known, double ratio, int disturbed);
 

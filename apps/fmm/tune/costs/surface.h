@@ -1,5 +1,5 @@
 /*
- * surface.h - cells that a sphere cuts: a tree in which most cells are missing, and none where one expects it.
+ * surface.h - cells that a sphere cuts: a tree in which most cells are missing, in an irregular pattern.
  */
 #ifndef FMM_TUNE_COSTS_SURFACE_H
 #define FMM_TUNE_COSTS_SURFACE_H
@@ -9,12 +9,12 @@
 enum { FMM_MAX_SURFACE_LEVEL = 7 };
 
 /*
- * Of the cells of a level of the unit cube those that a sphere about its middle cuts, and those in its first and last corner: they are the parents of those of the
- * next level.  level: 1 ... FMM_MAX_SURFACE_LEVEL.
+ * Whether a cell of a level of the unit cube is cut by a sphere about the cube's centre, or is in its first or last corner.  Such cells are
+ * the parents of those of the next level.  level: 1 ... FMM_MAX_SURFACE_LEVEL.
  */
 int fmm_surface_cuts(int level, const int64_t at[3]);
 
-/* How many they are, and how many ordered pairs of them are far. */
+/* The number of these cells, and of their ordered far pairs. */
 typedef struct fmm_surface_counts {
     int64_t cells, pairs;
 } fmm_surface_counts;

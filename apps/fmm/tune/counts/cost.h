@@ -1,28 +1,28 @@
 /*
- * cost.h - what a depth costs: operations times their costs.
+ * cost.h - the cost of a depth: operations times their costs.
  *
- * The measure is any: seconds, joules, instructions or cycles.
+ * Costs may have any unit: seconds, joules, instructions or cycles.
  */
 #ifndef FMM_TUNE_COUNTS_COST_H
 #define FMM_TUNE_COUNTS_COST_H
 
 #include "tune/counts/count.h"
 
-/* Of one of each of the operations that fmm_counts counts.  That of a far pair depends on the order of the expansions. */
+/* The cost of each of the operations of fmm_counts.  That of a far pair depends on the order of the expansions. */
 typedef struct fmm_costs {
     double parent, z, y, x, neighbour, near, far;
 } fmm_costs;
 
 /*
- * The original cost model (J. Lang, sect. 3.3.5): arithmetic operations of near and far pairs, each of operation_s, and nothing for loops.  A pair of
- * particles has 27 (16 without gradients), those of the near field's kernels; a pair of cells two translations of (p + 1)(p + 2)(2 p + 3): two rotations and a shift along the
- * axis, each over l and m.
+ * The original cost model (J. Lang, sect. 3.3.5): arithmetic operations of near and far pairs, each of operation_s, and nothing for loops.
+ * A pair of particles has 27 operations (16 without gradients), those of the near field's kernels.  A pair of cells has two translations of
+ * (p + 1)(p + 2)(2 p + 3) operations: two rotations and a shift along the axis, each over l and m.
  */
 fmm_costs fmm_costs_of_operations(int order, int gradient, double operation_s);
 
 double fmm_cost(const fmm_counts *counts, const fmm_costs *costs);
 
-/* The depth of 0 ... depth that costs least by its counts [depth + 1]; the least of several. */
+/* The depth of 0 ... depth with the least cost by its counts [depth + 1]; the smallest such depth. */
 int fmm_cheapest_depth(const fmm_counts *counts, int depth, const fmm_costs *costs);
 
 #endif

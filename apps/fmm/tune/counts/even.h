@@ -1,5 +1,5 @@
 /*
- * even.h - particles that fill the box around them evenly: what a uniform tree over them does is known without sorting them.
+ * even.h - particles that fill the box around them evenly: the operations of a uniform tree over them are known without sorting.
  */
 #ifndef FMM_TUNE_COUNTS_EVEN_H
 #define FMM_TUNE_COUNTS_EVEN_H
@@ -7,21 +7,21 @@
 #include "tune/counts/analysis.h"
 
 typedef struct fmm_even {
-    int is_even;    /* nonzero: they do */
-    int64_t count;  /* of particles */
-    double side[3]; /* edges of the box around them, by the longest one */
+    int is_even;    /* nonzero: they fill it evenly */
+    int64_t count;  /* number of particles */
+    double side[3]; /* edges of the box around them, relative to the longest one */
 } fmm_even;
 
 /*
- * Counts some of them, 4096 at most, in cells of about 32.  They fill the box evenly if these numbers scatter as where each particle is at any place, or as where
- * the density differs by a fifth besides.  Errors: MEMORY.
+ * Counts some of the particles, at most 4096, in cells of about 32.  They fill the box evenly if these numbers scatter as for independent
+ * random positions, or as for a density that differs by a fifth in addition.  Errors: MEMORY.
  */
 yoke_status fmm_even_find(const fmm_particles *particles, fmm_even *found);
 
 /*
- * The tree with so many cells along the longest side (a power of two: that of a depth; else as fmm_box_around_cells has it) and those above it, as if all
- * leaves had the same number of particles: their counts, without the loops of fmm_counts, and cells, of depths 0 ... fmm_depth_of_cells(cells).  analysis
- * has no tree then and needs no fmm_analysis_destroy.
+ * Estimates the counts of the tree with `cells` cells along the longest side (a power of two: the tree of a depth; else as for
+ * fmm_box_around_cells) and of those above it, as if all leaves had the same number of particles.  It sets counts, without the loops of
+ * fmm_counts, and cells, for the depths 0 ... fmm_depth_of_cells(cells).  `analysis` then has no tree and needs no fmm_analysis_destroy.
  */
 void fmm_even_count(const fmm_even *even, int64_t cells, fmm_analysis *analysis);
 

@@ -1,8 +1,10 @@
 /*
- * draw.h - cells and particles drawn where truncation errs most, with weights that make sums over draws means over all.
+ * draw.h - samples of cells and particles, drawn preferably where truncation errors are largest, with weights that turn sums over the
+ * sample into means over all particles.
  *
- * Errors are uneven: beside a dense cluster they are larger by orders of magnitude, and with high orders so are those of particles in the corners of
- * cells, due to particles in the corners of others (a term of degree k grows with the k-th power of the distance from the centre).
+ * Errors are uneven: beside a dense cluster they are larger by orders of magnitude.  With high orders they are larger at particles in the
+ * corners of cells, due to particles in the corners of other cells (a term of degree k grows with the k-th power of the distance from the
+ * centre).
  */
 #ifndef FMM_TUNE_ORDER_DRAW_H
 #define FMM_TUNE_ORDER_DRAW_H
@@ -12,39 +14,41 @@
 #include "method/method.h"
 #include "tune/order/model.h"
 
-/* A cell of a level, or a particle. */
+/* A drawn cell of a level, or a drawn particle. */
 typedef struct fmm_draw {
     int level;
     int32_t number;
-    double times;  /* how often it was drawn */
-    double weight; /* the mean over all particles of a value is the sum of times * weight * value over the draws of all levels */
+    double times;  /* number of times that it was drawn */
+    double weight; /* the mean of a value over all particles is the sum of times * weight * value over the draws of all levels */
 } fmm_draw;
 
-/* A place in the k-th of n equal parts of [0, 1), in a sequence without a period; 0 <= k < n. */
+/* A point in the k-th of n equal parts of [0, 1), in a sequence without a period; 0 <= k < n. */
 double fmm_sample_place(int64_t k, int64_t n);
 
-/* At least so many cells of each level are drawn. */
+/* Minimum number of cells of each level that are drawn. */
 enum { FMM_LEAST_DRAWS = 2 };
 
 /*
- * Cells of all levels from 2 on, `most` of them or some more: at least FMM_LEAST_DRAWS of each level, more of those where the model sees larger errors with
- * an order.  Of levels with no more cells than draws all are taken: complete[level] is set.
- * draws: room for `most` and FMM_LEAST_DRAWS of each level; *count: how many, in the order of their levels and numbers.
- * The same at each number of threads.  Errors: MEMORY.
+ * Draws about `most` cells of all levels from 2 on: at least FMM_LEAST_DRAWS of each level, and more of levels where the model predicts
+ * larger errors with the order.  If a level has no more cells than draws, all its cells are taken, and complete[level] is set.
+ * draws: room for `most` plus FMM_LEAST_DRAWS for each level; *count: number of draws, in the order of their levels and numbers.
+ * The result is the same for any number of threads.  Errors: MEMORY.
  */
 yoke_status fmm_draw_cells(const fmm_expanded *expanded, const fmm_model *model, int order, int most, fmm_draw *draws, int *count,
                            bool complete[FMM_MAX_DEPTH + 1]);
 
 /*
- * Different particles at which direct sums tell the error of a field (near/sample.h): which [count], count <= tree->count, their numbers before they were
- * sorted, and weight [count].  From some order on half of them in corners of leaves.  Errors: MEMORY.
+ * Draws distinct particles at which direct sums determine the error of a field (near/sample.h): which [count], count <= tree->count, has
+ * their numbers before sorting, weight [count] their weights.  From some order on half of them are drawn in corners of leaves.  Errors:
+ * MEMORY.
  */
 yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight);
 
-/* Particles of a cell, at most `most`, with weights for means over the cell. */
+/* Draws at most `most` particles of a cell, with weights for means over the cell; returns their number. */
 int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, int order, int most, fmm_draw *draws);
 
-/* The root mean square of errors of each order, 0 ... model->highest, by the model, to error [highest + 1]; from some of the cells. */
+/* error [model->highest + 1]: the root mean square error of each order, 0 ... model->highest, by the model, estimated from some of the
+ * cells. */
 void fmm_model_errors(const fmm_expanded *expanded, const fmm_model *model, double *error);
 
 #endif
