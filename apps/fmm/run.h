@@ -6,8 +6,7 @@
 
 #include "command.h"
 
-/* argc and argv are written to the record.  Errors: those of all functions that it calls; with several frames the message names the frame.
- * */
+/* argc and argv are written to the record.  Errors: those of called functions; the message names the frame if there are several. */
 yoke_status fmm_frames_run(yoke_context *context, app_terminal *terminal, const fmm_command *line, int argc, char **argv);
 
 #endif

@@ -27,8 +27,7 @@ typedef struct fmm_clock {
 
 typedef struct fmm_method_options {
     int depth; /* level of the leaves; below 2 there is no far field: all pairs are summed */
-    /* Leaves along each side (fmm_box_around_cells) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: not used.
-     * */
+    /* Leaves along each side (fmm_box_around_cells) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: none. */
     int64_t cells;
     int64_t capacity; /* of an adaptive tree: leaves have at most this many particles or are on level `depth`; 0: a uniform tree */
     /* In an adaptive tree, cells of W and X with at most this many particles are summed directly; negative: fmm_method_direct of the
@@ -37,8 +36,8 @@ typedef struct fmm_method_options {
     const int *order;       /* as for fmm_method_set_orders; NULL: orders are set later */
     int gradient;           /* nonzero: gradients too */
     const fmm_clock *clock; /* NULL: seconds; borrowed until the method is destroyed */
-    fmm_new_memory
-        *memory; /* memory that is requested before its use is added here; NULL: none is; borrowed until the method is destroyed */
+    /* Memory that is requested before its use is added here; NULL: none is requested; borrowed until the method is destroyed. */
+    fmm_new_memory *memory;
     /* A tree over the particles in a box with the length of fmm_box_scaled, whose levels are rebuilt; the method takes ownership, also on
      * an error.  NULL: the method builds its tree. */
     fmm_tree *tree;

@@ -18,8 +18,7 @@ yoke_status fmm_reader_open(yoke_context *context, const char *path, fmm_reader 
 /* The number of frames; a file of columns has one. */
 int64_t fmm_reader_frames(const fmm_reader *reader);
 
-/* Reads the frame of this number, from 1; a frame may be read repeatedly.  Errors: INPUT (there is no such frame, or as for open), MEMORY.
- * */
+/* Reads the frame of this number, from 1; it may be read repeatedly.  Errors: INPUT (there is no such frame, or as for open), MEMORY. */
 yoke_status fmm_reader_read(fmm_reader *reader, int64_t frame, fmm_particles **particles);
 
 /* NULL allowed. */

@@ -97,8 +97,7 @@ typedef struct fmm_solution {
     fmm_shared_part part[FMM_MAX_PARTS];
     fmm_shared_told devices;                       /* if it was shared: results of the devices' run */
     double tree_s, tune_s, far_s, near_s, check_s; /* seconds of all runs */
-    /* New memory that was requested from the system before its use, which is not in the seconds above; NaN: none was requested in this way.
-     * */
+    /* New memory that was requested from the system before its use, not included in the seconds above; NaN: none was requested so. */
     double memory_bytes, memory_s, memory_predicted_s;
 } fmm_solution;
 
@@ -144,8 +143,7 @@ yoke_run *fmm_solver_devices(const fmm_solver *solver);
 yoke_status fmm_tuned_text(yoke_context *context, const fmm_tuned *tuned, char **text);
 yoke_status fmm_parts_text(yoke_context *context, const fmm_solution *found, char **text);
 yoke_status fmm_solver_explain(const fmm_solver *solver, const fmm_solution *found, char **text);
-/* The additional time of the chosen tree compared with the fastest measured one, relative to the latter; NaN: fewer than two were measured.
- * */
+/* The additional time of the chosen tree over the fastest measured one, relative to the latter; NaN: fewer than two were measured. */
 double fmm_tuned_regret(const fmm_tuned *tuned);
 
 #endif

@@ -97,8 +97,7 @@ yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity);
 /* The number of cells with particles on a level (0 ... key_level), also if the tree does not have this level. */
 int64_t fmm_tree_cells(const fmm_tree *tree, int level);
-/* Makes the cells of level `depth` (0 ... the tree's depth) leaves, and keeps the order of their particles.  Leaves of coarser levels stay.
- * */
+/* Makes the cells of level `depth` (0 ... the tree's depth) leaves; their particles keep their order.  Leaves of coarser levels stay. */
 void fmm_tree_cut(fmm_tree *tree, int depth);
 /* NULL allowed. */
 void fmm_tree_destroy(fmm_tree *tree);
