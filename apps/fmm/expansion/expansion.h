@@ -50,7 +50,7 @@ typedef struct fmm_held {
  * Errors: ARGUMENT (also: an order of `held` is below `order`), MEMORY.
  */
 yoke_status fmm_operators_create_within(yoke_context *context, int order, fmm_held held, fmm_operators **operators);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_operators_destroy(fmm_operators *operators);
 int fmm_operators_order(const fmm_operators *operators);
 

@@ -31,7 +31,7 @@ typedef struct fmm_waves fmm_waves;
  * Errors: ARGUMENT (order or set outside of the ranges above, an order of `held` below `order`), MEMORY.
  */
 yoke_status fmm_waves_create(yoke_context *context, int order, int set, fmm_held held, fmm_waves **waves);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_waves_destroy(fmm_waves *waves);
 /* Doubles of a family's waves for one axis, and of a thread's work array; both are multiples of 8.  These arrays must be aligned to 64
  * bytes. */

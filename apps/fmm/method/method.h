@@ -55,7 +55,7 @@ typedef struct fmm_method_seconds {
  * uniform tree that is deeper than fmm_method_deepest; as fmm_scale_check_softening), MEMORY.
  */
 yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_method_destroy(fmm_method *method);
 
 /*

@@ -170,7 +170,7 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
 static inline bool fmm_has_far(const fmm_method *m) { return m->operators && m->tree->count > 0; }
 /* Errors: MEMORY; *workers must be destroyed even then. */
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers);
 /* The upward, between and downward passes; uses no context. */
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds);

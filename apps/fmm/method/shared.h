@@ -84,7 +84,7 @@ typedef struct fmm_shared_options {
  * Errors: UNAVAILABLE (no device is left), MEMORY, those of yoke_run_fail.
  */
 yoke_status fmm_shared_create(fmm_method *method, yoke_run *run, const fmm_shared_options *options, fmm_shared **shared);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_shared_destroy(fmm_shared *shared);
 
 /*

@@ -42,7 +42,7 @@ yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, i
 /* The same at `count` particles (or at all, if there are no more), which are chosen at random, one from each of `count` equal parts of
  * their order. */
 yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int64_t count, uint64_t seed, fmm_reference **reference);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_reference_destroy(fmm_reference *reference);
 
 /* Estimates the errors of a field of the same particles, which has gradients if the reference has.  Results have the same bits for any

@@ -16,7 +16,7 @@ typedef struct fmm_field {
 
 /* Creates a field of zeros.  Errors: ARGUMENT (count as in fmm_particles_create), MEMORY. */
 yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_field_destroy(fmm_field *field);
 
 /* The force on particle i; a zero component is 0 and not -0.  The field must have gradients. */

@@ -31,7 +31,7 @@ yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **valu
 yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles);
 /* The same, but positions are not initialised: the caller sets them next. */
 yoke_status fmm_particles_create_unplaced(yoke_context *context, int64_t count, fmm_particles **particles);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_particles_destroy(fmm_particles *particles);
 
 #endif

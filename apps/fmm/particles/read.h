@@ -21,7 +21,7 @@ int64_t fmm_reader_frames(const fmm_reader *reader);
 /* Reads the frame of this number, from 1; it may be read repeatedly.  Errors: INPUT (there is no such frame, or as for open), MEMORY. */
 yoke_status fmm_reader_read(fmm_reader *reader, int64_t frame, fmm_particles **particles);
 
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_reader_close(fmm_reader *reader);
 
 #endif

@@ -108,7 +108,7 @@ typedef struct fmm_solver fmm_solver;
 
 /* Errors: MEMORY. */
 yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_solver_destroy(fmm_solver *solver);
 
 /* What has changed since the solver's last call. */

@@ -99,7 +99,7 @@ yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity);
 int64_t fmm_tree_cells(const fmm_tree *tree, int level);
 /* Makes the cells of level `depth` (0 ... the tree's depth) leaves; their particles keep their order.  Leaves of coarser levels stay. */
 void fmm_tree_cut(fmm_tree *tree, int depth);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_tree_destroy(fmm_tree *tree);
 
 static inline int fmm_is_leaf(const fmm_tree *tree, int level, int64_t cell)

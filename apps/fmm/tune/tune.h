@@ -70,7 +70,7 @@ void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
 void fmm_tuner_set_waves(fmm_tuner *tuner, int finer);
 /* From now on the near field is predicted in single precision, or in double precision. */
 void fmm_tuner_set_single(fmm_tuner *tuner, int single);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 
 /*

@@ -40,7 +40,7 @@ typedef struct fmm_bench fmm_bench;
  * Errors: MEMORY.
  */
 yoke_status fmm_bench_create(yoke_context *context, int gradient, const fmm_clock *clock, fmm_bench **bench);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_bench_destroy(fmm_bench *bench);
 
 /* Mean number of pairs in a batch of FMM_PAIR or FMM_SPARSE (fmm_method_batches). */

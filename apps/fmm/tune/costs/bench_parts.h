@@ -16,7 +16,7 @@ typedef struct fmm_bench_pools fmm_bench_pools;
 
 /* Creates those for an order, if *pools is NULL or has another order.  Errors: ARGUMENT (the order), MEMORY. */
 yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_pools **pools);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_bench_pools_destroy(fmm_bench_pools *pools);
 
 /* As fmm_bench_units and fmm_bench_run, for the operations on expansions: FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */

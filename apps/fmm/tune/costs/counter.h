@@ -27,7 +27,7 @@ typedef struct fmm_counter fmm_counter;
  * Errors: UNAVAILABLE (this machine does not count them; the message has the cause and what to do), MEMORY.
  */
 yoke_status fmm_counter_open(yoke_context *context, fmm_measure measure, fmm_counter **counter);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_counter_close(fmm_counter *counter);
 
 /* The name of the source of counts, the processor or its replacement, by which the store distinguishes them. */

@@ -41,7 +41,7 @@ yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
 yoke_status fmm_analysis_capacities(fmm_analysis *analysis, int64_t direct, int num_capacities, const int64_t *capacities);
 /* Destroys the tree, and keeps the counts. */
 void fmm_analysis_drop_tree(fmm_analysis *analysis);
-/* NULL allowed. */
+/* NULL is allowed. */
 void fmm_analysis_destroy(fmm_analysis *analysis);
 
 /* A depth at which evenly spread particles are so few in a leaf, 2 to 16, that no deeper tree is better. */
