@@ -1,15 +1,15 @@
 /*
- * particles.h - harmonics at particles, a vector of particles at a time; part of expansion.c.
+ * particles.h - evaluates harmonics at a vector of particles at a time; part of expansion.c.
  */
 
 INLINE vector spread(double value) { return value - (vector){0}; }
 
-/* A vector of particles: what the recurrence multiplies with. */
+/* A vector of particles: the factors of the recurrence. */
 typedef struct place {
     vector a, b, c, d, start;
 } place;
 
-/* Lanes beyond the last particle get a harmless place. */
+/* Loads a vector of values; lanes after the last particle get `rest`, a harmless value. */
 INLINE vector load(const double *values, int64_t first, int64_t count, double rest)
 {
     if (first + LANES <= count) return *(const loose_vector *)(values + first);

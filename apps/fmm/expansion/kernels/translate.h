@@ -1,21 +1,23 @@
 /*
- * translate.h - translations of several pairs at once, a pair in each lane; part of expansion.c.
+ * translate.h - translates several pairs at once, one pair in each lane; part of expansion.c.
  *
- * Work holds the real parts of all harmonics and then the imaginary parts, each as some vectors of lanes.  Rotations are done in place degree by degree, the
- * axial translation order by order, by way of a few vectors beside them: so expansions up to order 16 stay in the first cache.
+ * The work array has the real parts of all harmonics and then the imaginary parts, each as a few vectors of lanes.  Rotations are done in
+ * place degree by degree, and the axial translation order by order, with a few additional vectors.  Expansions up to order 16 therefore
+ * stay in the first-level cache.
  */
 enum {
     WIDE = 2,                             /* vectors of targets */
-    MAX_WIDE = 2 * WIDE,                  /* vectors of sources: those of one target lie on both sides of it */
-    MAX_ROWS = 8,                         /* of a matrix at a time */
-    MAX_SUMS = LANES == 8 ? 20 : 12,      /* that stay in registers */
-    MOST_VALUES = 2 * (FMM_MAX_ORDER + 1) /* of a degree: real and imaginary parts */
+    MAX_WIDE = 2 * WIDE,                  /* vectors of sources: a target has sources on both of its sides */
+    MAX_ROWS = 8,                         /* rows of a matrix at a time */
+    MAX_SUMS = LANES == 8 ? 20 : 12,      /* sums that stay in registers */
+    MOST_VALUES = 2 * (FMM_MAX_ORDER + 1) /* values of a degree: real and imaginary parts */
 };
 _Static_assert(WIDE *LANES <= FMM_MAX_PAIRS, "fmm_translation_work is for FMM_MAX_PAIRS");
 
 /* ------------------------------------------------------------------------------------------------ products */
 
-/* `rows` rows of a product of a matrix with `wide` columns of vectors; values follow one another at in[step], out[step]. */
+/* Computes `rows` rows of the product of a matrix with `wide` columns of vectors; successive values are in_step and out_step vectors apart.
+ * */
 INLINE void dense_rows(int rows, int wide, int in_step, int out_step, int columns, const double *matrix, const vector *in, vector *out)
 {
     vector sum[MAX_ROWS][MAX_WIDE];
@@ -30,19 +32,19 @@ INLINE void dense_rows(int rows, int wide, int in_step, int out_step, int column
         for (int v = 0; v < wide; v++) out[r * out_step + v] = sum[r][v];
 }
 
-/* A column of an axial translation: harmonics of one order m from degree m on, those of degree k at [(k - m) * wide]. */
+/* A column of an axial translation: harmonics of one order m from degree m on; degree k is at [(k - m) * wide]. */
 typedef struct column {
     int m;
-    const vector *even, *odd; /* what rows of even and of odd degrees are sums of */
+    const vector *even, *odd; /* the terms of rows of even and of odd degrees */
     vector side[WIDE];        /* factors of the results of odd degrees */
     vector *out;              /* result of degree l at [fmm_harmonic(l, m) * step] */
 } column;
 
-/* Output degrees l .. l + rows - 1 from input degrees first .. last. */
+/* Computes output degrees l .. l + rows - 1 from input degrees first .. last. */
 INLINE void axial_rows(int rows, int wide, int step, const fmm_translation *t, const column *c, int l, int first, int last)
 {
     const vector *even = l & 1 ? c->odd : c->even,
-                 *odd = l & 1 ? c->even : c->odd; /* of the first row and every second one, and of the others */
+                 *odd = l & 1 ? c->even : c->odd; /* terms of the first row and every second one, and of the other rows */
     vector sum[MAX_ROWS][WIDE];
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < wide; v++) sum[r][v] = spread(0);
@@ -72,7 +74,7 @@ INLINE void axial_rows(int rows, int wide, int step, const fmm_translation *t, c
         CASE_ROWS(8, call, __VA_ARGS__) \
     }
 
-/* Rows in the next of the groups of nearly equal size into which `left` rows are cut. */
+/* The number of rows in the next of the groups of nearly equal size into which `left` rows are divided. */
 INLINE int rows_next(int wide, int left)
 {
     int most = MAX_SUMS / wide < MAX_ROWS ? MAX_SUMS / wide : MAX_ROWS, groups = (left + most - 1) / most;
@@ -118,7 +120,7 @@ INLINE void transpose(vector v[LANES])
 #endif
 }
 
-/* `some` (1 .. LANES) values from `at` on, then zeros; and the addition of as many. */
+/* Loads `some` (1 .. LANES) values from `at` on, followed by zeros; add_some adds as many. */
 INLINE vector load_some(const double *at, int some)
 {
     if (some == LANES) return *(const loose_vector *)at;
@@ -145,7 +147,7 @@ INLINE void add_some(double *at, int some, vector v)
 #endif
 }
 
-/* Values begin .. begin + count - 1 of an expansion for each lane to out[value * wide + vector]. */
+/* Loads values begin .. begin + count - 1 of the expansion of each lane to out[value * wide + vector]. */
 INLINE void to_lanes(int wide, int begin, int count, const double *const *from, vector *out)
 {
     for (int v = 0; v < wide; v++)
@@ -159,7 +161,7 @@ INLINE void to_lanes(int wide, int begin, int count, const double *const *from, 
         }
 }
 
-/* Adds them to `pairs` expansions. */
+/* The reverse of to_lanes: adds the values to `pairs` expansions. */
 INLINE void from_lanes(int wide, int step, int begin, int count, int pairs, const vector *in, double *const *to)
 {
     for (int v = 0; v < wide; v++)
@@ -175,7 +177,7 @@ INLINE void from_lanes(int wide, int step, int begin, int count, int pairs, cons
 
 /* ---------------------------------------------------------------------------------------------- translation */
 
-/* Rotates a degree about z and multiplies it with a factor; real parts, and imaginary parts from `im` on. */
+/* Rotates the real and imaginary parts of a degree about z and multiplies them by a factor. */
 INLINE void turn(int wide, int in_step, int out_step, int l, const fmm_translation *t, double degree, double sign, const vector *in,
                  const vector *in_im, vector *out, vector *out_im)
 {
@@ -202,7 +204,7 @@ INLINE void turn_in(int wide, int order, const fmm_translation *t, vector *value
     }
 }
 
-/* And back, where vectors of a value are followed by others. */
+/* The reverse of turn_in; the vectors of a value are `step` vectors apart. */
 INLINE void turn_out(int wide, int step, int order, const fmm_translation *t, vector *values)
 {
     const double *table = t->rotation_back;
@@ -217,8 +219,8 @@ INLINE void turn_out(int wide, int step, int order, const fmm_translation *t, ve
 }
 
 /*
- * Along the z axis.  A source on the other side of the target has (-1)^(l + k) times the factor of output degree l and input degree k.  So those on both
- * sides are translated together: where l + k is even their sum is, else their difference.
+ * Translates along the z axis.  A source on the other side of the target has (-1)^(l + k) times the factor of output degree l and input
+ * degree k.  Sources on both sides are therefore translated together: their sum if l + k is even, else their difference.
  */
 INLINE void axial(int wide, int both, int order, const fmm_translation *t, const vector side[WIDE], vector *values)
 {
@@ -248,12 +250,12 @@ INLINE void axial(int wide, int both, int order, const fmm_translation *t, const
         }
 }
 
-/* Of sources ahead, in the direction of the vector, or behind, where from[i] is NULL; or both of them, where `both`. */
+/* Translates sources ahead, in the direction of the vector, or behind, if from[i] is NULL; with `both` it translates both of them. */
 INLINE void translate_wide(int wide, int both, const fmm_translation *t, int order, const int imaginary[2], int pairs,
                            const double *const *from, const double *const *behind, double *const *to, double *work)
 {
     const int n = fmm_harmonics(order), step = both ? 2 * wide : wide;
-    const int together[2] = {imaginary[0] == n ? 2 * n : n, imaginary[1] == n ? 2 * n : n}; /* values that follow one another */
+    const int together[2] = {imaginary[0] == n ? 2 * n : n, imaginary[1] == n ? 2 * n : n}; /* number of contiguous values */
     vector *values = (vector *)work, side[WIDE] = {{0}};
     const double *lane[MAX_WIDE * LANES];
     for (int i = 0; i < wide * LANES; i++) {

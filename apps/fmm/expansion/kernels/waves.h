@@ -1,20 +1,21 @@
 /*
- * waves.h - plane waves of the children of a cell, a child in each lane; part of expansion.c.
+ * waves.h - plane waves of the children of a cell, one child in each lane; part of expansion.c.
  *
- * Work holds expansions, then the Fourier modes of all rings, then waves at their angles: [wave][direction, 0 up and 1 down][real, imaginary][PER] vectors.
+ * The work array has expansions, then the Fourier modes of all rings, then waves at their angles: [wave][direction, 0 up and 1 down][real,
+ * imaginary][PER] vectors.
  */
 enum {
     FAMILY = 8,           /* children */
-    PER = FAMILY / LANES, /* vectors of a number of all of them */
-    BOTH = 2 * PER,       /* of what goes up and what goes down, or of real and imaginary parts */
+    PER = FAMILY / LANES, /* vectors of one value for all children */
+    BOTH = 2 * PER,       /* the same for upward and downward waves, or for real and imaginary parts */
     TOGETHER = BOTH < MAX_WIDE ? BOTH : MAX_WIDE,
     MOST_ANGLES = FMM_MAX_ANGLES_OF_RING / 4, /* in a quarter of a turn */
-    LINE = 8,                                 /* numbers of a line of the cache */
-    AHEAD = 2,                                /* lines of a row that are fetched before they are needed */
+    LINE = 8,                                 /* doubles in a cache line */
+    AHEAD = 2,                                /* number of lines of a row that are prefetched */
     MOST_TERMS = FMM_MAX_WAVE_ORDER / 2 + 1   /* degrees or modes of one parity */
 };
 
-/* A product of a matrix with `columns` of BOTH vectors. */
+/* Computes the product of a matrix with `columns` values of BOTH vectors each. */
 INLINE void product(int rows, int columns, const double *matrix, const vector *in, vector *out)
 {
     for (int v = 0; v < BOTH; v += TOGETHER)
@@ -38,7 +39,7 @@ INLINE void wave_add(wave *sum, wave a, wave factor)
 
 /* ------------------------------------------------------------------------------------------------------ modes */
 
-/* Where mode m of a ring lies: real parts up and down of all modes of its parity, then imaginary parts. */
+/* The position of mode m of a ring: first the real parts, up and down, of all modes of its parity, then the imaginary parts. */
 INLINE vector *mode_at(const fmm_wave_tables *t, vector *modes, int ring, int m)
 {
     const int even = t->modes[ring] / 2 + 1;
@@ -47,7 +48,7 @@ INLINE vector *mode_at(const fmm_wave_tables *t, vector *modes, int ring, int m)
 
 INLINE int modes_like(const fmm_wave_tables *t, int ring, int m) { return (t->modes[ring] + (m & 1 ? 1 : 2)) / 2; }
 
-/* Degrees m, m + 2, ... or m + 1, m + 3, ... */
+/* The number of degrees m, m + 2, ... or m + 1, m + 3, ... up to the order. */
 INLINE int degrees_of(int order, int m, int parity) { return order - m - parity < 0 ? 0 : (order - m - parity) / 2 + 1; }
 
 INLINE void modes_of(const fmm_wave_tables *t, const vector *values, vector *modes)
@@ -80,7 +81,7 @@ INLINE void modes_of(const fmm_wave_tables *t, const vector *values, vector *mod
     }
 }
 
-/* What is received: sums and differences of modes from below and above, for degrees of the two parities. */
+/* Converts received modes to degrees: the sums and differences of modes from below and above give the degrees of the two parities. */
 INLINE void degrees_from(const fmm_wave_tables *t, vector *modes, vector *values)
 {
     const int n = fmm_harmonics(t->order);
@@ -107,7 +108,7 @@ INLINE void degrees_from(const fmm_wave_tables *t, vector *modes, vector *values
 
 /* ----------------------------------------------------------------------------------------------------- angles */
 
-/* Numbers of one ring at the angles of a quarter: cosine and sine sums of even and odd modes. */
+/* Values of one ring at the angles of a quarter: cosine and sine sums of even and odd modes. */
 typedef struct quarter {
     vector cosine[2][MOST_ANGLES * BOTH], sine[2][MOST_ANGLES * BOTH];
 } quarter;
@@ -140,7 +141,7 @@ INLINE void angles_of(const fmm_wave_tables *t, int ring, vector *modes, vector 
         }
 }
 
-/* The way back: all waves of a ring become modes, their sums and differences of both ways. */
+/* The reverse of angles_of: converts all waves of a ring to modes, as sums and differences of both directions. */
 INLINE void modes_from(const fmm_wave_tables *t, int ring, const vector *waves, vector *modes)
 {
     quarter sum;
@@ -153,7 +154,7 @@ INLINE void modes_from(const fmm_wave_tables *t, int ring, const vector *waves, 
                 const int at = t->first[ring] + beyond * quarter_angles + j;
                 const vector *phase = (const vector *)(t->phase + at * 2 * FAMILY) + v, *in = waves + at * 2 * BOTH + v;
                 wave way[2];
-                for (int i = 0; i < 2; i++) { /* from below a wave falls where it grew on the way down */
+                for (int i = 0; i < 2; i++) { /* an upward wave has the factor that downward waves have in modes_of, and vice versa */
                     const vector factor = growth[(1 - i) * PER + v], a = in[i * BOTH] * factor, b = in[i * BOTH + PER] * factor;
                     way[i] = (wave){phase[0] * a + phase[PER] * b, phase[0] * b - phase[PER] * a};
                 }
@@ -180,13 +181,14 @@ INLINE void modes_from(const fmm_wave_tables *t, int ring, const vector *waves, 
 /* ----------------------------------------------------------------------------------------------------- families */
 
 /*
- * Waves of a family about its parent's centre: [up, down][padded / LINE][row][real, imaginary][LINE].  A row is of children that are always used together: of axis z
- * the lower and the upper ones, of y also by their place in x', of x each child.  So what is received goes through a family's waves from one end to the other.
+ * Waves of a family about its parent's centre: [up, down][padded / LINE][row][real, imaginary][LINE].  A row contains children that are
+ * always used together: for axis z the lower and the upper ones, for y also separated by their position in x', for x each child.  Receiving
+ * therefore reads a family's waves sequentially.
  */
 INLINE int rows_of(int axis) { return axis == 0 ? 8 : axis == 1 ? 4 : 2; }
 INLINE int row_of(int axis, int child) { return axis == 0 ? child : axis == 1 ? (child >> 2) * 2 + (child & 1) : child >> 2; }
 
-/* Doubles to the next row, and to the next LINE waves of all rows. */
+/* The distance in doubles to the next row, and the position of the next LINE waves of all rows. */
 enum { ROW = 2 * LINE };
 INLINE size_t line_of(const fmm_wave_tables *t, int axis, int way, int at)
 {
@@ -212,7 +214,8 @@ INLINE void send_rows(const fmm_wave_tables *t, int axis, const vector *waves, d
             }
 }
 
-/* The sum of the rows of a family that act on the same children of a target; across: its place in x', y' by the target's. */
+/* The sum of the rows of a family that act on the same children of a target.  across: the family's position in x', y' relative to the
+ * target. */
 INLINE wave act(int axis, const double *rows, int z, const int across[2])
 {
     wave sum = {spread(0), spread(0)};
@@ -228,14 +231,15 @@ INLINE wave act(int axis, const double *rows, int z, const int across[2])
     return sum;
 }
 
-/* Waves of one way for LANES of them, from the nine families on the side where they come from. */
+/* Receives LANES waves of one direction from the nine families on the side from which they come. */
 INLINE void receive_rows(const fmm_wave_tables *t, int axis, int way, const double *const near[9], int at, vector *waves)
 {
     const double *shifts = t->shifts + at / LINE * 9 * ROW + at % LINE;
     wave child[FAMILY];
-    for (int half = 0; half < 2; half++) { /* sources of one half act on all children, those of the other on children of the other */
+    for (int half = 0; half < 2;
+         half++) { /* sources of one half act on all children, those of the other half on children of the other half only */
         const int z = half ? !way : way;
-        wave sum[3][3]; /* of all children in y' and x', of those at 0, at 1 */
+        wave sum[3][3]; /* for all children in y' and x', for those at 0, and for those at 1 */
         for (int i = 0; i < 9; i++) sum[i / 3][i % 3] = (wave){spread(0), spread(0)};
 #pragma GCC unroll 9
         for (int d = 0; d < 9; d++) {

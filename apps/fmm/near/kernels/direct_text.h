@@ -1,15 +1,15 @@
 /*
- * direct_text.h - direct summation for devices, in the dialect (yoke/dialect.h), behind pair_text.h.  Each item has one particle at a time and goes
- * through all.
+ * direct_text.h - direct summation for devices, in the dialect (yoke/dialect.h), to be placed after pair_text.h.  Each work item has one
+ * target at a time and visits all particles.
  */
 #include "yoke/dialect.h"
 
-/* Sources that are summed by themselves, so that the rounding errors of long sums grow less (as in pairs.c). */
+/* Number of sources whose sum is formed separately, so that the rounding errors of long sums grow less (as in pairs.c). */
 #define FMM_TILE 256
 
 /*
- * gradient: nonzero: field[4 i .. 4 i + 3] becomes potential and gradient at particle i; 0: field[i] its potential.  place[4 j .. 4 j + 3]: position and
- * charge of particle j; softening as in particles/particles.h.
+ * gradient nonzero: field[4 i .. 4 i + 3] returns potential and gradient at particle i; 0: field[i] returns its potential.
+ * place[4 j .. 4 j + 3]: position and charge of particle j.  softening: as in particles/particles.h.
  */
 YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_long count,
                             yoke_int gradient, double softening))

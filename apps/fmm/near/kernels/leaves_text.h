@@ -1,15 +1,15 @@
 /*
- * leaves_text.h - sums over the particles of near leaves for devices, in the dialect (yoke/dialect.h), behind pair_text.h.  A group has a slice of a leaf
- * at a time; its items are targets, and the sources come in tiles through local memory.
+ * leaves_text.h - sums over the particles of near leaves for devices, in the dialect (yoke/dialect.h), to be placed after pair_text.h.  A
+ * work group has one slice of a leaf at a time.  Its work items are targets, and the sources are loaded to local memory in tiles.
  */
 #include "yoke/dialect.h"
 
 #define FMM_LEAF_TILE 128
 
 /*
- * The slices first .. last - 1.  Slice s: particles slice[2 s] .. slice[2 s + 1] - 1 of the leaf that leaf_of[s] names; leaf l has the particles
- * particle[l] .. particle[l + 1] - 1 and, near it, the leaves cell[start[l]] .. cell[start[l + 1] - 1].  place, field, gradient and softening as in
- * direct_text.h.
+ * Computes the slices first .. last - 1.  Slice s has the particles slice[2 s] .. slice[2 s + 1] - 1 of leaf leaf_of[s].  Leaf l has the
+ * particles particle[l] .. particle[l + 1] - 1 and the near leaves cell[start[l]] .. cell[start[l + 1] - 1].  place, field, gradient and
+ * softening: as in direct_text.h.
  */
 YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const yoke_int *slice, YOKE_GLOBAL const yoke_int *leaf_of,
                               YOKE_GLOBAL const yoke_int *particle, YOKE_GLOBAL const yoke_long *start, YOKE_GLOBAL const yoke_int *cell,
@@ -20,7 +20,7 @@ YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const
     for (yoke_long s = first + YOKE_GROUP; s < last; s += YOKE_GROUPS) {
         const yoke_long leaf = leaf_of[s], end = slice[2 * s + 1];
         for (yoke_long some = slice[2 * s]; some < end; some += YOKE_ITEMS) {
-            /* Items without a target go through the sources too, with the last one's place: all meet at the barriers. */
+            /* Items without a target visit the sources too, with the position of the last target, because all must reach the barriers. */
             const yoke_long i = some + YOKE_ITEM < end ? some + YOKE_ITEM : end - 1;
             const double x = place[4 * i], y = place[4 * i + 1], z = place[4 * i + 2];
             double total[4] = {0, 0, 0, 0};

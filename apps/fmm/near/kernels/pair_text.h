@@ -1,5 +1,5 @@
 /*
- * pair_text.h - what one particle does to another, for kernels in the dialect (yoke/dialect.h).
+ * pair_text.h - potential and gradient of one particle at another, for kernels in the dialect (yoke/dialect.h).
  */
 #include "yoke/dialect.h"
 
@@ -12,7 +12,7 @@
 
 #define FMM_LEAST_SQUARE 2.2250738585072014e-308
 
-/* Adds to sum[0 .. 3] the potential and gradient at a place that is (dx, dy, dz) from the charge; at the charge itself nothing. */
+/* Adds to sum[0 .. 3] the potential and gradient at a position that is (dx, dy, dz) from the charge; nothing at the charge itself. */
 YOKE_FUNCTION void fmm_add_pair(double dx, double dy, double dz, double charge, double *sum)
 {
     const double square = dx * dx + dy * dy + dz * dz;
@@ -39,7 +39,7 @@ YOKE_FUNCTION void fmm_add_soft_pair(double dx, double dy, double dz, double cha
     }
 }
 
-/* Adds to *sum the potential alone, without softening. */
+/* Adds to *sum only the potential, without softening. */
 YOKE_FUNCTION void fmm_add_potential(double dx, double dy, double dz, double charge, double *sum)
 {
     const double square = dx * dx + dy * dy + dz * dz;
