@@ -79,7 +79,7 @@ static void add_choice_options(app_option_table *table, fmm_command *line)
          .value = "KIND",
          .help = "operations: take the depth of least counted operations, as the original cost model does, instead of measured costs",
          .text = &line->baseline},
-        {.name = "plot", .value = "FILE.svg", .help = "draw these times", .text = &line->plot},
+        {.name = "plot", .value = "FILE.svg", .help = "draw these times of the uniform trees", .text = &line->plot},
         {.name = "check",
          .value = "N",
          .help = "compare with direct sums at N particles; 0: none; by default as many as take little time",

@@ -301,7 +301,7 @@ static yoke_status choose(choosing *c, fmm_seconds *before)
     yoke_status status = know_all(c);
     if (!status) status = plan_all(c, before, &learned);
     if (status || learned) return status;
-    c->anew = true; /* the store has no powers at other frequencies */
+    c->anew = true; /* the store has no powers at some frequencies, as after runs for least time */
     status = know_all(c);
     return status ? status : plan_all(c, before, &learned);
 }
