@@ -55,6 +55,26 @@ static void costs_of_a_machine_are_found(void **state)
     yoke_run_destroy(run);
 }
 
+static yoke_status trial_with_slow_lone_leaves(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    yoke_status status = trial(user, operation, size, calls, seconds);
+    if (operation == FMM_LONE && size == FMM_MAX_BENCH_PARTICLES) *seconds *= 4;
+    return status;
+}
+
+/* Other programs disturbed one of the two sizes of lone leaves: pairs of no size become much cheaper by that. */
+static void one_disturbed_size_does_not_make_pairs_free(void **state)
+{
+    (void)state;
+    known costs = usual;
+    fmm_machine machine;
+    const fmm_machine_options options = {.gradient = 1, .trial = trial_with_slow_lone_leaves, .user = &costs};
+    yoke_run *run = open_run(NULL);
+    assert_int_equal(fmm_machine_measure(context, run, 0, &options, &machine), YOKE_OK);
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) assert_true(machine.in_double.near[n] > 0.4 * source_of(&usual, n));
+    yoke_run_destroy(run);
+}
+
 /* The store has those of several numbers of threads side by side. */
 static void each_number_of_threads_has_costs_of_its_own(void **state)
 {
@@ -621,6 +641,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plans_are_by_the_predicted_times_where_measurements_were_disturbed),
     cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
+    cmocka_unit_test(one_disturbed_size_does_not_make_pairs_free),
     cmocka_unit_test(each_number_of_threads_has_costs_of_its_own),
     cmocka_unit_test(disturbed_costs_are_measured_again),
     cmocka_unit_test(whether_the_cores_are_free_is_told),

@@ -67,19 +67,22 @@ static void get_full(const fmm_machine *m, fmm_operation operation, double full[
 
 /*
  * What leaves take beside their sources, by their particles: a lone leaf is its own source, and full ones of the same size have many.  Sums are begun and ended
- * for each particle, and those within a leaf serve one of two.
+ * for each particle, and those within a leaf serve one of two.  All of it is at most a part of what full leaves take, and so is that of each particle: if more is
+ * measured, other programs disturbed it, and pairs would seem to take no time.
  */
 static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
     const int *sizes, *lone_sizes, count = fmm_measured_sizes(lone, &lone_sizes);
-    double beside[2];
+    static const double most = 0.25, most_of_particles = 0.5; /* of full ones, the latter with few particles */
+    double beside[2], most_of_particle = 0;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
     for (int k = 0, same = 0; k < count; k++) {
-        static const double most = 0.25; /* of full ones */
         while (sizes[same] < lone_sizes[k]) same++;
         const double alone_s = m->unit[lone][k], own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
         beside[k] = fmin(fmax(alone_s - own * (full[same] - alone_s) / others, 0), most * full[same]);
+        if (k == 0) most_of_particle = most_of_particles * full[same] / own;
     }
+    beside[1] = fmin(beside[1], beside[0] + most_of_particle * (lone_sizes[1] - lone_sizes[0]));
     line(lone_sizes[0], beside[0], lone_sizes[1], beside[1], &pairs->particle, &pairs->leaf);
     pairs->leaf = fmin(pairs->leaf, full[0]);
 }
