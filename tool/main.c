@@ -11,14 +11,14 @@
 static const tool_command commands[] = {
     {"info", "show the machine, its devices, meters and frequencies", tool_info, NULL},
     {"energy", "run a command and report its energy in joules", tool_energy, NULL},
-    {"profile", "power over time and energy of a short kernel", tool_profile, NULL},
+    {"profile", "measure power over time and energy of a short kernel", tool_profile, NULL},
     {"gather", "record the files of this machine's meters and frequencies", tool_gather, NULL},
     {"calibrate", "measure this machine for plans: speeds, copies, powers, frequencies", tool_calibrate, NULL},
     {"plan", "find shares and frequencies for least time or energy from a model", tool_plan, NULL},
-    {"reproduce", "print published tables beside the planner's numbers", NULL, "yoke-reproduce"},
-    {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
-    {"fmm", "potentials and forces of charged particles", NULL, "yoke-fmm"},
-    {"dense", "products and transpositions of matrices, and tours, on all devices", NULL, "yoke-dense"},
+    {"reproduce", "print published tables together with the planner's numbers", NULL, "yoke-reproduce"},
+    {"fem", "solve a case of 3-D elasticity or Poisson's equation adaptively", NULL, "yoke-fem"},
+    {"fmm", "compute potentials and forces of charged particles", NULL, "yoke-fmm"},
+    {"dense", "multiply and transpose matrices, and find short tours, on all devices", NULL, "yoke-dense"},
     {"bench", "run a benchmark", tool_bench, NULL},
 };
 
@@ -28,7 +28,7 @@ static void print_help(FILE *stream)
 {
     fputs("yoke shares scientific work between CPU cores and GPUs.\n\nusage: yoke COMMAND [ARGUMENT]...\n\ncommands:\n", stream);
     for (int i = 0; i < NUM_COMMANDS; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nyoke help COMMAND (or yoke COMMAND --help) says more; yoke --version prints the version.\n"
+    fputs("\nyoke help COMMAND (or yoke COMMAND --help) explains a command; yoke --version prints the version.\n"
           "Exit codes: 0 done, 1 failed at run time, 2 bad input or usage, 3 a device, meter or program is not there,\n"
           "128 + signal when interrupted.\n",
           stream);

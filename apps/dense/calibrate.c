@@ -189,12 +189,12 @@ yoke_status dense_calibrate(yoke_context *context, app_terminal *terminal, int a
 {
     command_words w = {0};
     const app_option options[] = {
-        number("n", "N", "columns of B and C, or of the matrix that is transposed (4096); cities of tsp (100)", &w.n, DENSE_MAX_SIDE),
-        number("m", "M", "rows of A and C, or of the matrix that is transposed; by default N", &w.m, DENSE_MAX_SIDE),
+        number("n", "N", "columns of B and C, or of the matrix to transpose (4096); cities of tsp (100)", &w.n, DENSE_MAX_SIDE),
+        number("m", "M", "rows of A and C, or of the matrix to transpose; by default N", &w.m, DENSE_MAX_SIDE),
         number("k", "K", "columns of A, rows of B; by default N", &w.k, DENSE_MAX_SIDE),
         number("b", "B", "rows of a unit, as in yoke dense (gemm 16, transpose 64)", &w.block, DENSE_MAX_BLOCK),
         {.name = "precision", .value = "KIND", .help = "double (the default) or single", .text = &w.precision},
-        number("restarts", "R", "of tsp, in all (100000)", &w.restarts, DENSE_MAX_RESTARTS),
+        number("restarts", "R", "total number of restarts of tsp (100000)", &w.restarts, DENSE_MAX_RESTARTS),
         {0},
     };
     const app_calibrate_kernel kernels[] = {

@@ -41,17 +41,17 @@ static void add_options(void *own, app_option_table *table)
          .maximum = DENSE_MAX_SIDE},
         {.name = "memory-limit",
          .value = "DEVICE=BYTES",
-         .help = "memory that a GPU may take; B goes through in panels where it does not fit; may be given for several",
+         .help = "memory that a GPU may use; if B does not fit, it is copied in panels; may be repeated",
          .list = &g->limits},
         {.name = "kernel",
          .value = "V",
-         .help = "of GPUs: 1: C moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
+         .help = "GPU version 1: C moves for each panel of B, 2: C stays, 3 (the default): C stays, copies overlap",
          .number = &g->version,
          .minimum = 1,
          .maximum = 3},
         {.name = "partition",
          .value = "WHAT",
-         .help = "of C among the ranks of mpirun: fpm (by default), cpm-multi, cpm or even",
+         .help = "partition of C among the ranks of mpirun: fpm (the default), cpm-multi, cpm or even",
          .text = &g->partition},
         {.name = NULL},
     };
@@ -381,22 +381,23 @@ const dense_operation dense_operation_gemm = {
          .operands_most = 2,
          .summary = "Multiplies two matrices, C = A B, on all devices of the machine.",
          .details =
-             "Without files the matrices have random numbers from -1 to 1; -n, -m and -k say how many. Files are NumPy's .npy with two\n"
-             "dimensions of float64 or float32, or raw (.raw, .bin): numbers only, by rows, little-endian; -n, -m, -k and --precision say\n"
-             "how many. Cores multiply by the BLAS that is installed (or that YOKE_LIBBLAS names), other devices by that of their vendor, "
-             "or\n"
-             "by a kernel of yoke. A unit is a block of rows of A and C.\n"
-             "Exit codes: 0 done, 1 failed while running (as the check), 2 bad input, 3 a device or the BLAS is not there, 130 or 143\n"
-             "interrupted."},
-    .help = {.n = "columns of B and C; alone: all matrices have N rows and columns",
+             "Without files the matrices have random numbers from -1 to 1; -n, -m and -k give their sizes.\n"
+             "Files are NumPy's .npy with two dimensions of float64 or float32, or raw (.raw, .bin). Raw files have only numbers, by "
+             "rows,\n"
+             "little-endian; -n, -m, -k and --precision give their sizes and type.\n"
+             "Cores multiply by the installed BLAS (or the one that YOKE_LIBBLAS names), other devices by the BLAS of their vendor, or by\n"
+             "a kernel of yoke. A unit is a block of rows of A and C.\n"
+             "Exit codes: 0 done, 1 failed while running (or the check failed), 2 bad input, 3 a device or the BLAS is not there,\n"
+             "130 or 143 interrupted."},
+    .help = {.n = "columns of B and C; if given alone, all matrices have N rows and columns",
              .m = "rows of A and C; by default N",
              .precision = "double or single; by default that of .npy files, else double",
-             .seed = "of the random numbers in A; those in B take S + 1; by default 1",
+             .seed = "seed of the random numbers in A; B has the seed S + 1; by default 1",
              .output_value = "C.npy",
-             .output = "write the product; C.raw: its numbers only",
-             .block = "rows of a block, which devices get as a whole; by default 16, on several ranks by a benchmark",
+             .output = "write the product; C.raw has only its numbers",
+             .block = "rows of a block, which is not divided; by default 16, on several ranks from a benchmark",
              .check = "check the product with a random vector (Freivalds)",
-             .ceiling = "also call the cores' BLAS once for all of it, and compare",
+             .ceiling = "also compute the product by one call of the cores' BLAS, and compare",
              .most_n = DENSE_MAX_SIDE,
              .most_block = DENSE_MAX_BLOCK},
     .own_bytes = sizeof(gemm),

@@ -20,11 +20,11 @@ static yoke_status answer(yoke_context *context, int argc, char **argv)
     bool answered;
     const app_option none[] = {{.name = NULL}};
     for (int i = 0; i < OPERATIONS; i++) app_append(details, sizeof details, "\n  %-10s %s", operations[i]->name, operations[i]->summary);
-    app_append(details, sizeof details, "\n\nyoke dense OPERATION --help says more.");
+    app_append(details, sizeof details, "\n\nyoke dense OPERATION --help explains an operation.");
     const app_usage usage = {.program = "yoke dense",
                              .operands = "OPERATION",
                              .operands_most = 1,
-                             .summary = "Operations on dense data, shared by all devices of the machine.",
+                             .summary = "Runs an operation on dense data, which all devices of the machine share.",
                              .options = none,
                              .details = details};
     app_list operands = {0};

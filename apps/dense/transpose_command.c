@@ -126,23 +126,23 @@ static void destroy(dense_work *w)
 const dense_operation dense_operation_transpose = {
     .name = "transpose",
     .summary = "transposition of a matrix",
-    .usage =
-        {.program = "yoke dense transpose",
-         .operands = "[A.npy]",
-         .operands_most = 1,
-         .summary = "Transposes a matrix, on those devices of the machine for which it is worth the way.",
-         .details =
-             "Without a file the matrix has random numbers from -1 to 1; -n and -m say how many. Files are NumPy's .npy with two\n"
-             "dimensions of float64 or float32, or raw (.raw, .bin): numbers only, by rows, little-endian; -n, -m and --precision say how\n"
-             "many. Nothing is computed: time is that of moving data. A unit is a block of rows of A.\n"
-             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted."},
+    .usage = {.program = "yoke dense transpose",
+              .operands = "[A.npy]",
+              .operands_most = 1,
+              .summary = "Transposes a matrix, on those devices of the machine for which the copies pay off.",
+              .details = "Without a file the matrix has random numbers from -1 to 1; -n and -m give its size.\n"
+                         "Files are NumPy's .npy with two dimensions of float64 or float32, or raw (.raw, .bin). Raw files have only "
+                         "numbers, by rows,\n"
+                         "little-endian; -n, -m and --precision give their size and type.\n"
+                         "Nothing is computed: the time is that of moving data. A unit is a block of rows of A.\n"
+                         "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted."},
     .help = {.n = "columns of A",
              .m = "rows of A; by default N",
              .precision = "double or single; by default that of a .npy file, else double",
-             .seed = "of the random numbers; by default 1",
+             .seed = "seed of the random numbers; by default 1",
              .output_value = "B.npy",
-             .output = "write the transposed matrix; B.raw: its numbers only",
-             .block = "rows of a block, which devices get as a whole; by default 64",
+             .output = "write the transposed matrix; B.raw has only its numbers",
+             .block = "rows of a block, which is not divided; by default 64",
              .check = "compare all entries",
              .ceiling = "also copy the matrix on the cores, and compare the times",
              .most_n = DENSE_MAX_SIDE,

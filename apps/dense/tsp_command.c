@@ -19,7 +19,7 @@ static void add_options(void *own, app_option_table *table)
     const app_option options[] = {
         {.name = "restarts",
          .value = "R",
-         .help = "random tours to begin with; by default 1000",
+         .help = "number of random tours to start from; by default 1000",
          .number = &s->restarts,
          .minimum = 1,
          .maximum = DENSE_MAX_RESTARTS},
@@ -103,18 +103,17 @@ const dense_operation dense_operation_tsp = {
         {.program = "yoke dense tsp",
          .operands = "[FILE.tsp]",
          .operands_most = 1,
-         .summary = "Looks for a short tour through all cities, on all devices of the machine.",
+         .summary = "Searches for a short tour through all cities, on all devices of the machine.",
          .details =
-             "Each restart begins with a random tour and takes the best exchange of two edges (2-opt) until none makes it shorter; the "
-             "shortest\n"
-             "of all counts. The result depends on cities, seed and number of restarts, not on the devices. FILE is one of TSPLIB, with\n"
-             "distances EUC_2D, CEIL_2D, MAN_2D, MAX_2D or ATT. A unit is a restart.\n"
+             "Each restart begins with a random tour, and makes the best exchange of two edges (2-opt) until none makes it shorter.\n"
+             "The result is the shortest tour of all restarts. It depends on cities, seed and number of restarts, not on the devices.\n"
+             "FILE is a TSPLIB file with distances EUC_2D, CEIL_2D, MAN_2D, MAX_2D or ATT. A unit is a restart.\n"
              "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted."},
-    .help = {.n = "cities at random places instead of FILE",
-             .seed = "of the random tours and places; by default 1",
+    .help = {.n = "number of cities at random positions, instead of FILE",
+             .seed = "seed of the random tours and positions; by default 1",
              .output_value = "FILE.tour",
              .output = "write the shortest tour (TSPLIB)",
-             .check = "climb some restarts again on the cores, and compare",
+             .check = "repeat some restarts on the cores, and compare",
              .most_n = DENSE_MAX_CITIES},
     .own_bytes = sizeof(search),
     .options = add_options,

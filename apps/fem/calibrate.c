@@ -334,13 +334,14 @@ yoke_status fem_calibrate(yoke_context *context, app_terminal *terminal, int arg
         {.name = "element", .value = "KIND", .help = "q2 (the default), s2 or q1", .text = &w.element},
         {.name = "problem", .value = "KIND", .help = "elasticity (the default) or poisson", .text = &w.problem},
         {.name = "operator", .value = "NAME", .help = "matrixfree (the default) or stored", .text = &w.operator_name},
-        {.name = "mesh", .value = "SHAPE", .help = "elements that are curved (the default), affine or deformed", .text = &w.mesh},
+        {.name = "mesh", .value = "SHAPE", .help = "shape of the elements: curved (the default), affine or deformed", .text = &w.mesh},
         {0},
     };
     const app_calibrate_kernel kernels[] = {
-        {"axmebe", "product y = A x of yoke fem on the mesh that is solved, in double precision; a unit is an element", &fine, prepare,
+        {"axmebe", "product y = A x of yoke fem on the mesh of the solve, in double precision; a unit is an element", &fine, prepare,
          open_axmebe, close_axmebe},
-        {"axmebe-coarse", "the same on the multigrid's coarser levels: q1, single precision", &coarse, prepare, open_axmebe, close_axmebe},
+        {"axmebe-coarse", "this product on the coarser levels of multigrid: q1, single precision", &coarse, prepare, open_axmebe,
+         close_axmebe},
         {0},
     };
     const app_calibrate_front front = {.kernels = kernels, .options = options};

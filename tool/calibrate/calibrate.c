@@ -11,13 +11,13 @@ static const app_calibrate_kernel kernels[] = {
      .settings = "fma",
      .open = calibrate_open,
      .close = calibrate_close},
-    {.name = "triad", .help = "memory; a unit is 12 kB that move", .settings = "triad", .open = calibrate_open, .close = calibrate_close},
+    {.name = "triad", .help = "memory traffic; a unit is 12 kB", .settings = "triad", .open = calibrate_open, .close = calibrate_close},
     {0},
 };
 
 static const app_calibrate_other others[] = {
     {"axmebe", "element-by-element product of yoke fem; a unit is an element", "yoke-fem"},
-    {"axmebe-coarse", "the same on coarser multigrid levels", "yoke-fem"},
+    {"axmebe-coarse", "this product on the coarser levels of multigrid", "yoke-fem"},
     {"gemm", "product of two matrices of yoke dense; a unit is a block of rows", "yoke-dense"},
     {"transpose", "transposition of yoke dense; a unit is a block of rows", "yoke-dense"},
     {"tsp", "tours of yoke dense; a unit is a restart", "yoke-dense"},

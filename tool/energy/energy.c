@@ -46,10 +46,9 @@ typedef struct energy_session {
 /* -------------------------------------------------------------------------------------------------- options */
 
 static const char details[] =
-    "The command keeps its standard streams, its exit status and its signals. yoke energy fails with 125, with 126 where the command "
-    "cannot\n"
-    "be executed, and with 127 where it is not found. The report goes to standard error. Without a command, --pid and --watch end at\n"
-    "SIGINT, with the report and the exit code 130.\n"
+    "The command keeps its standard streams, its exit status and its signals. The report goes to standard error.\n"
+    "If yoke energy itself fails, the exit code is 125; it is 126 if the command cannot be executed, and 127 if it is not found.\n"
+    "Without a command, --pid and --watch end at SIGINT, with the report and the exit code 130.\n"
     "Without a meter the report gives the reason and a remedy, never zero; --declare estimates the energy.";
 
 /* A number from `least` to `most`, up to the end of the text. */
@@ -105,7 +104,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_option options[] = {
         {.name = "repeat",
          .value = "N",
-         .help = "run it N times: mean and 95 % interval",
+         .help = "run the command N times, and report means with 95 % intervals",
          .number = &request->repeat,
          .minimum = 1,
          .maximum = 100000},
@@ -116,27 +115,30 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "meter", .value = "LIST", .help = "meters by name or kind, comma-separated", .text = &request->meters.select},
         {.name = "clock",
          .value = "NAME=HZ",
-         .help = "set a frequency, and restore it at the end (GHz, MHz too)",
+         .help = "set a frequency, as in cpu=2.4GHz, and restore it at the end",
          .list = &request->frequencies},
         {.name = "pid",
          .value = "PID",
-         .help = "measure until that process ends, instead of a command",
+         .help = "measure until this process ends, instead of running a command",
          .number = &request->meters.pid,
          .minimum = 1,
          .maximum = INT_MAX},
         {.name = "watch", .value = "[S]", .help = "show the power every S seconds (1)", .otherwise = "1", .text = &request->watch},
-        {.name = "csv", .value = "FILE", .help = "write each run, or interval of --watch, as a row", .text = &request->csv},
+        {.name = "csv", .value = "FILE", .help = "write each run, or each interval of --watch, as a row", .text = &request->csv},
         app_option_json(&request->json),
-        {.name = "replay", .value = "FILE", .help = "a recorded stream in place of meters", .text = &request->meters.replay},
+        {.name = "replay", .value = "FILE", .help = "use a recorded stream instead of meters", .text = &request->meters.replay},
         {.name = "source",
          .value = "FILE[,KEY=X]...",
-         .help = "instead of measuring: merge recorded streams of power (CSV) by time; keys: offset, gap, column",
+         .help = "merge recorded streams of power (CSV) by time instead of measuring; keys: offset, gap, column",
          .list = &request->sources},
-        {.name = "from", .value = "S", .help = "of the streams: from this time on", .text = &request->from},
-        {.name = "to", .value = "S", .help = "of the streams: up to this time; by default as far as all of them go", .text = &request->to},
+        {.name = "from", .value = "S", .help = "with --source: start of the interval", .text = &request->from},
+        {.name = "to",
+         .value = "S",
+         .help = "with --source: end of the interval; by default the time that all streams have in common",
+         .text = &request->to},
         {.name = "sysroot",
          .value = "DIR",
-         .help = "a directory of yoke gather in place of this machine",
+         .help = "use a directory of yoke gather instead of this machine",
          .text = &request->meters.sysroot},
         {.name = "quiet", .help = "print no report", .flag = &terminal->quiet},
         {0},

@@ -72,10 +72,10 @@ static const char *const patterns[] = {
 /* That they are there is all that counts: they may name a container. */
 static const char *const marks[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
 
-static const char details[] = "DIR must be empty or not there. It can be looked at with yoke info --sysroot DIR, and sent with a report of "
-                              "a problem. It holds no names of\n"
-                              "users and hosts, no serial numbers and no addresses of a network. What cannot be read is listed in "
-                              "DIR/yoke/unreadable.txt; root can read more.";
+static const char details[] =
+    "DIR must be empty or must not exist. yoke info --sysroot DIR shows it, and it can be sent with a problem report.\n"
+    "It holds no names of users and hosts, no serial numbers and no network addresses.\n"
+    "DIR/yoke/unreadable.txt lists the files that cannot be read; root can read more.";
 
 enum { NUM_PATTERNS = sizeof patterns / sizeof patterns[0], NUM_MARKS = sizeof marks / sizeof marks[0] };
 

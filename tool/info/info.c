@@ -215,17 +215,17 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     const app_option options[] = {
         {.name = "json",
          .value = "FILE",
-         .help = "write all of it as JSON; -: to standard output, and results to standard error",
+         .help = "write a record as JSON; - writes it to standard output, and results to standard error",
          .text = &path},
-        {.name = "machine", .value = "FILE", .help = "show the simulated devices of a machine file too", .text = &machine},
-        {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &sysroot},
+        {.name = "machine", .value = "FILE", .help = "also show the simulated devices of a machine file", .text = &machine},
+        {.name = "sysroot", .value = "DIR", .help = "show the meters and frequencies of a directory of yoke gather", .text = &sysroot},
         app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
-        .summary = "Shows the machine: processor, memory, devices, meters and frequencies, and why one cannot be used.",
+        .summary = "Shows the machine: processor, memory, devices, meters and frequencies, and the reason if one cannot be used.",
         .options = options,
     };
     bool answered;

@@ -21,15 +21,15 @@ typedef struct command_line {
 static const app_column columns[] = {
     {"device", "name in the model file"},
     {"units", "units of work that the device gets"},
-    {"share", "of all units"},
-    {"frequency", "at which the device works; - where it gets no units"},
+    {"share", "part of all units"},
+    {"frequency", "frequency at which the device works; - if it gets no units"},
     {"alternative", "another choice: only:NAME has all units on one device; balanced takes the least time;"},
     {"", "published follows the rule of a paper; best is the optimum"},
-    {"time, energy", "of all calls; beside it the difference to the plan's choice"},
-    {"time, s", "with --pareto: of all calls of that choice"},
-    {"energy, J", "with --pareto: the same"},
+    {"time, energy", "time and energy of all calls, each followed by the difference to the plan's choice"},
+    {"time, s", "with --pareto: time of all calls"},
+    {"energy, J", "with --pareto: energy of all calls"},
     {"peak, W", "with --pareto: power while all devices that get units work"},
-    {"units (frequency)", "with --pareto: what each device gets"},
+    {"units (frequency)", "with --pareto: units and frequency of each device"},
     {0},
 };
 
@@ -49,7 +49,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "deadline", .value = "S", .help = "the calls take at most S seconds", .text = &line->deadline},
         {.name = "max-slowdown",
          .value = "X",
-         .help = "the calls take at most X times the least time; 1.22: 22 % slower",
+         .help = "the calls take at most X times the least time; 1.22 allows 22 % more",
          .text = &line->slowdown},
         {.name = "power-cap", .value = "W", .help = "the peak power is at most W watts", .text = &line->cap},
         {.name = "pareto",
@@ -59,7 +59,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .text = &line->csv},
         {.name = "nodes",
          .value = "N",
-         .help = "search at most N steps; by default 1000000, fewer with many levels of frequency",
+         .help = "search at most N steps; by default 1000000, or fewer with many frequency levels",
          .number = &line->nodes,
          .minimum = 1,
          .maximum = 1000000000000},
@@ -71,7 +71,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
         {.name = "json",
          .value = "FILE",
-         .help = "write the plan as JSON; -: to standard output, and results to standard error",
+         .help = "write the plan as JSON; - writes it to standard output, and results to standard error",
          .text = &line->json},
         app_option_quiet(&terminal->quiet),
         {0},
@@ -85,10 +85,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .options = options,
         .columns = columns,
         .details =
-            "docs/reference/model-file.md describes model files, examples/models has some; - reads standard input.\n"
+            "docs/reference/model-file.md describes model files, and examples/models has some. MODEL.json may be - (standard input).\n"
             "Nothing is measured and nothing is set: the answer follows from the file alone (and from --time-limit).\n"
-            "Exit codes: 0 there is a plan, 1 there is none within these limits (the text says which limit, and what could be met), 2 bad\n"
-            "input, among it an energy of which a power is not known.",
+            "Exit codes: 0 there is a plan, 1 there is none within these limits (the message names the limit and the nearest value that\n"
+            "can be met), 2 bad input, for example if energy counts and a power is not known.",
     };
     app_list operands = {0};
     yoke_status status = app_options_parse(context, &usage, argc, argv, &operands, answered);

@@ -23,12 +23,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 {
     const app_option options[] = {
         {.name = "exec", .value = "LIB:FUNC", .help = "profile void FUNC(void) of a shared library", .text = &line->exec},
-        {.name = "device", .value = "NAME", .help = "run the kernel there; by default cuda:0", .text = &line->device},
+        {.name = "device", .value = "NAME", .help = "run the kernel on this device; by default cuda:0", .text = &line->device},
         {.name = "load",
          .value = "KERNEL",
          .help = "identify the sensor with triad or fma instead of the profiled kernel",
          .text = &line->load},
-        {.name = "meter", .value = "NAME", .help = "the power meter; by default the device's", .text = &line->meter},
+        {.name = "meter", .value = "NAME", .help = "the power meter; by default that of the device", .text = &line->meter},
         {.name = "seconds", .value = "S", .help = "duration of a built-in kernel; by default 0.005", .text = &line->seconds},
         {.name = "runs",
          .value = "N",
@@ -39,17 +39,17 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "target", .value = "PERCENT", .help = "stop at this uncertainty of the energy; by default 2", .text = &line->target},
         {.name = "most",
          .value = "S",
-         .help = "at most S seconds of device time after the sensor is identified; by default 300",
+         .help = "use at most S seconds of device time after the sensor is identified; by default 300",
          .text = &line->most},
         {.name = "temperature",
          .value = "LOW:HIGH",
-         .help = "measure between these degrees Celsius: warm up first, or wait",
+         .help = "measure between these temperatures in degrees Celsius: warm up first, or wait",
          .text = &line->temperature},
         {.name = "out", .value = "FILE", .help = "write profile and readings as CSV", .text = &line->csv},
-        {.name = "plot", .value = "FILE.svg", .help = "draw them (with gnuplot)", .text = &line->plot},
+        {.name = "plot", .value = "FILE.svg", .help = "draw profile and readings (with gnuplot)", .text = &line->plot},
         app_option_json(&line->json),
         {.name = "simulate", .value = "NAME[,KEY=VALUE]...", .help = "try it on a simulated sensor and kernel", .text = &line->simulate},
-        {.name = "sysroot", .value = "DIR", .help = "meters of a directory of yoke gather", .text = &line->sysroot},
+        {.name = "sysroot", .value = "DIR", .help = "use the meters of a directory of yoke gather", .text = &line->sysroot},
         app_option_quiet(&terminal->quiet),
         {0},
     };
@@ -60,9 +60,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Measures power over time and energy of a kernel that is shorter than the sensor's period.",
         .options = options,
         .details =
-            "First the sensor is identified (period, delay, window, noise; up to 90 s), then the kernel runs many times at different "
-            "phases of it.\n"
-            "triad keeps the memory busy, fma the arithmetic. docs/methods/profile.md has the method and the simulated sensors.\n"
+            "First the sensor is identified (period, delay, window, noise; up to 90 s). Then the kernel runs many times at different\n"
+            "phases of the sensor's period. triad keeps the memory busy, and fma the arithmetic units.\n"
+            "docs/methods/profile.md describes the method and the simulated sensors.\n"
             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 no meter shows power, or the energy cannot be found in the time;\n"
             "130 or 143 interrupted.",
     };

@@ -336,13 +336,13 @@ static yoke_status reproduce(yoke_context *context, app_terminal *terminal, cons
 }
 
 static const app_column columns[] = {
-    {"published", "what the paper prints"},
-    {"recomputed", "what the planner computes from the paper's inputs"},
+    {"published", "the number in the paper"},
+    {"recomputed", "the number that the planner computes from the paper's inputs"},
     {"deviation", "recomputed / published - 1"},
-    {"status", "ok: within the stated tolerance of a printed number; ok again: that number or comparison is counted already;"},
-    {"", "derived: nothing is printed, the same number found in another way agrees; holds: a property that the paper"},
-    {"", "says in words; unchecked: nothing to compare with; inconsistent: the paper contradicts itself;"},
-    {"", "under-determined: it leaves open what follows; the remark below says why; MISSED: outside the tolerance"},
+    {"status", "ok: within the stated tolerance of a printed number; ok again: this number or comparison is counted already;"},
+    {"", "derived: nothing is printed, but the number agrees if it is computed in another way; holds: a property that"},
+    {"", "the paper states in words; unchecked: nothing to compare with; inconsistent: the paper contradicts itself;"},
+    {"", "under-determined: the paper lacks an input; the remark below gives the reason; MISSED: outside the tolerance"},
     {0},
 };
 
@@ -352,7 +352,7 @@ yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int
     const app_option options[] = {
         {.name = "json",
          .value = "FILE",
-         .help = "write all numbers as JSON; -: to standard output, and results to standard error",
+         .help = "write all numbers as JSON; - writes them to standard output, and results to standard error",
          .text = &json},
         {.name = "csv", .value = "FILE", .help = "write all numbers as CSV", .text = &csv},
         app_option_quiet(&terminal->quiet),
@@ -362,13 +362,13 @@ yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int
         .program = terminal->program,
         .operands = "[peach|lang|clarke|all]",
         .operands_most = 1,
-        .summary = "Prints published tables beside what the planner computes from the published inputs.",
+        .summary = "Prints published tables together with the numbers that the planner computes from the published inputs.",
         .options = options,
         .columns = columns,
         .details = "peach: Ge and others 2014; lang: Lang and Ruenger 2013 and 2014, Lang 2014; clarke: functional performance models.\n"
-                   "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md says more.\n"
-                   "--json and --csv have the tolerance of each number with its reason, and how it is found.\n"
-                   "Exit codes: 0 every number that is compared is within its tolerance or explained, 1 one is not, 2 bad usage.",
+                   "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md has details.\n"
+                   "--json and --csv have the tolerance of each number with its reason, and how the number is computed.\n"
+                   "Exit codes: 0 every number that is compared is within its tolerance or explained, 1 a number is not, 2 bad usage.",
     };
     bool answered;
     app_list operands = {0};

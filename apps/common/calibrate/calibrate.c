@@ -28,11 +28,10 @@ static void write_kernels(const app_calibrate_front *front, char details[DETAILS
     for (const app_calibrate_other *other = front->others; other && other->name; other++)
         length += snprintf(details + length, (size_t)(DETAILS_BYTES - length), "  %-15s  %s; --kernel %s --help lists its options\n",
                            other->name, other->help, other->name);
-    (void)snprintf(
-        details + length, (size_t)(DETAILS_BYTES - length),
-        "\nWhere frequencies may be set, each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
-        "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
-        "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
+    (void)snprintf(details + length, (size_t)(DETAILS_BYTES - length),
+                   "\nIf frequencies may be set, each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
+                   "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
+                   "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
 }
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, const app_calibrate_front *front,
@@ -43,26 +42,26 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_option options[] = {
         {.name = "devices",
          .value = "LIST",
-         .help = "what to measure, as in openmp,cuda:0; by default all cores and every GPU",
+         .help = "devices to measure, as in openmp,cuda:0; by default all cores and every GPU",
          .text = &line->devices},
-        {.name = "machine", .value = "FILE", .help = "a simulated machine instead of this one", .text = &line->machine},
+        {.name = "machine", .value = "FILE", .help = "measure a simulated machine instead of this one", .text = &line->machine},
         {.name = "kernel", .value = "KERNEL", .help = of_kernel, .text = &line->kernel},
-        {.name = "seconds", .value = "S", .help = "about how long it may take; by default 60", .text = &line->seconds},
+        {.name = "seconds", .value = "S", .help = "approximate duration in seconds; by default 60", .text = &line->seconds},
         {.name = "store",
          .value = "FILE",
-         .help = "where results are kept; by default this machine's store; none: nowhere",
+         .help = "file that keeps the results; by default this machine's store; none: no file",
          .text = &line->store},
         {.name = "model", .value = "FILE", .help = "write a model file for yoke plan", .text = &line->model},
-        {.name = "no-clocks", .help = "leave frequencies as they are", .flag = &line->keep_frequencies},
-        {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
-        {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &line->sysroot},
+        {.name = "no-clocks", .help = "do not change frequencies", .flag = &line->keep_frequencies},
+        {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine, if it has no meter", .text = &line->declared},
+        {.name = "sysroot", .value = "DIR", .help = "use the meters and frequencies of a directory of yoke gather", .text = &line->sysroot},
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
         {.name = NULL},
     };
     app_options_add(&table, options);
     if (front->options) app_options_add(&table, front->options);
-    snprintf(of_kernel, sizeof of_kernel, "what is measured, see below; by default %.16s", front->kernels->name);
+    snprintf(of_kernel, sizeof of_kernel, "the kernel to measure, see below; by default %.16s", front->kernels->name);
     write_kernels(front, details);
     const app_usage usage = {
         .program = terminal->program,

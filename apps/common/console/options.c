@@ -12,7 +12,7 @@ app_option app_option_json(const char **path)
 {
     return (app_option){.name = "json",
                         .value = "FILE",
-                        .help = "write the complete record; -: to standard output, and results to standard error",
+                        .help = "write the complete record; - writes it to standard output, and results to standard error",
                         .text = path};
 }
 
@@ -43,8 +43,8 @@ static void print_help(const app_usage *usage)
                  option->value != NULL ? option->value : "");
         printf("  %-28s %s\n", left, option->help);
     }
-    printf("  %-28s %s\n", "--help", "print this text and end");
-    printf("  %-28s %s\n", "--version", "print the version and end");
+    printf("  %-28s %s\n", "--help", "print this text and exit");
+    printf("  %-28s %s\n", "--version", "print the version and exit");
     if (usage->columns != NULL) {
         printf("\ncolumns:\n");
         for (const app_column *column = usage->columns; column->name != NULL; column++) printf("  %-15s  %s\n", column->name, column->text);

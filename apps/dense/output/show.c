@@ -4,12 +4,12 @@
 
 #include "output/output.h"
 
-const app_column dense_columns[] = {{"rank", "of mpirun, from 0; only where there are several"},
-                                    {"device", "as in --devices"},
-                                    {"units", "that it did; each unit is what the line above the table says"},
+const app_column dense_columns[] = {{"rank", "rank of mpirun, from 0; only on several ranks"},
+                                    {"device", "name as in --devices"},
+                                    {"units", "units that the device did; the line above the table defines a unit"},
                                     {"share %", "part of all units"},
-                                    {"seconds", "that it worked; - where it did nothing"},
-                                    {"by", "the BLAS, or own kernel, that works there; only where there is one"},
+                                    {"seconds", "working time of the device; - if it did nothing"},
+                                    {"by", "the BLAS that the device calls, or own kernel; only if there is one"},
                                     {NULL, NULL}};
 
 double dense_imbalance(const dense_shared *shared)
