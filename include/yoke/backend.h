@@ -1,13 +1,13 @@
 /*
  * backend.h - for authors of devices: the table of functions that one kind of device provides.
  *
- * libyoke's own kinds (openmp, opencl, cuda, sim) fill this table too, and the device suite (tests/device) runs over all of them; docs/guide/how-to.md
- * shows how to write and test another one.  The front (device.h) checks arguments, tracks memory, and remembers lost devices, so a
- * backend sees only valid handles, ranges inside buffers, bytes > 0, and no calls after a loss but the destroying ones.
+ * libyoke's own kinds (openmp, opencl, cuda, sim) fill this table too, and the device suite (tests/device) tests all of them.
+ * docs/guide/how-to.md shows how to write and test another one.  The front (device.h) checks arguments, tracks memory, and remembers lost
+ * devices.  So a backend receives only valid handles, ranges inside buffers and bytes > 0, and after a loss only calls that destroy.
  *
- * Failing: `return yoke_fail(context, STATUS, "what the driver said, what to do", ...)`.  YOKE_ERROR_DEVICE loses the device;
- * YOKE_ERROR_DEVICE_MEMORY does not.  A destroying function cannot fail, and must not leak even when the driver is gone.
- * Handles (void *) are the backend's own.  All calls on one device come from one thread at a time.
+ * A function fails with `return yoke_fail(context, STATUS, "what the driver said, what to do", ...)`.  YOKE_ERROR_DEVICE makes the device
+ * lost; YOKE_ERROR_DEVICE_MEMORY does not.  A function that destroys cannot fail, and must not leak even if the driver is gone.
+ * Handles (void *) belong to the backend.  All calls on one device come from one thread at a time.
  */
 #ifndef YOKE_BACKEND_H
 #define YOKE_BACKEND_H
@@ -23,13 +23,13 @@ extern "C" {
 /* Called by `list` for each device, usable or not; the info is copied. */
 typedef yoke_status yoke_backend_found(const yoke_device_info *info, void *user);
 
-/* A product of matrices, as dgemm and sgemm of YOKE_BLAS have it; a, b and c are handles of buffers, in which the operands lie. */
+/* A product of matrices, as defined by dgemm and sgemm of YOKE_BLAS; a, b and c are handles of the buffers that contain the operands. */
 typedef struct yoke_backend_gemm {
     int single; /* nonzero: float, else double */
     int64_t m, n, k;
     double alpha, beta;
     void *a, *b, *c;
-    int64_t a_offset, b_offset, c_offset; /* bytes, multiples of a number's */
+    int64_t a_offset, b_offset, c_offset; /* bytes, multiples of a number's size */
     int64_t lda, ldb, ldc;
 } yoke_backend_gemm;
 
@@ -42,7 +42,7 @@ typedef struct yoke_backend {
     /* Loads the driver.  *state is passed to list and open.  An absent driver is not an error: list reports it.  Errors: MEMORY. */
     yoke_status (*start)(yoke_context *context, void **state);
     void (*stop)(void *state); /* at the end of the context, after all devices were closed */
-    /* Shows each device; where there is none, one unusable entry whose name is the kind, with why_not and remedy. */
+    /* Reports each device; if there is none, one unusable entry whose name is the kind, with why_not and remedy. */
     yoke_status (*list)(void *state, yoke_backend_found *found, void *user);
     /* name: as typed, of this kind or one that list has shown.  Fills *info.  Errors: INPUT, UNAVAILABLE, DEVICE, MEMORY. */
     yoke_status (*open)(void *state, const char *name, yoke_device_info *info, void **device);
@@ -68,13 +68,13 @@ typedef struct yoke_backend {
     yoke_status (*program_create)(void *device, const yoke_program_source *source, void **program);
     void (*program_destroy)(void *device, void *program);
     yoke_status (*function)(void *program, const char *name, void **function); /* lives as long as the program */
-    /* The arguments' buffers are given as the backend's handles: arguments[i].value.buffer stays the front's, buffers[i] is the handle. */
+    /* The buffers among the arguments are passed as handles in buffers[i]; arguments[i].value.buffer remains the front's buffer. */
     yoke_status (*launch)(void *queue, void *function, int64_t groups, int64_t group_size, int64_t units, const yoke_argument *arguments,
                           void *const *buffers, int64_t num_arguments);
 
     /* ------------------------------------------------------------------------------------ optional: or NULL */
 
-    /* Free and all memory as the driver sees it; NULL: the front counts. */
+    /* Free memory and all memory as the driver reports them; NULL: the front counts. */
     yoke_status (*memory)(void *device, int64_t *free_bytes, int64_t *all_bytes);
     /* Pinned host memory; NULL: ordinary memory. */
     yoke_status (*host_allocate)(void *device, int64_t bytes, void **memory);
@@ -87,15 +87,18 @@ typedef struct yoke_backend {
     yoke_status (*dspmv)(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta, void *y,
                          int64_t y_offset);
     yoke_status (*gemm)(void *queue, const yoke_backend_gemm *product); /* the same */
-    /* Whether an event, which was recorded, is reached by now; does not wait.  NULL: whoever asks waits for it. */
+    /* Whether an event, which was recorded, is reached by now; does not wait.  NULL: a caller that asks waits for the event. */
     yoke_status (*event_reached)(void *event, int *reached);
-    /* Where time passes only while somebody waits: it passes until something on the device's machine ends.  Zero: nothing is at work there.  NULL: it passes by itself. */
+    /*
+     * For devices whose time passes only while somebody waits: lets time pass until some work on the device's machine ends.  Returns zero
+     * if no work is in progress there.  NULL: time passes by itself.
+     */
     int (*pass_time)(void *device);
 } yoke_backend;
 
 /*
- * Makes a kind of device known to the context; the table is borrowed and must outlive the context.
- * Errors: ARGUMENT (version, kind taken or empty, a required slot is NULL: which), MEMORY.
+ * Registers a kind of device with the context; the table is borrowed and must outlive the context.
+ * Errors: ARGUMENT (wrong version, kind taken or empty, a required slot is NULL: which), MEMORY.
  */
 YOKE_API yoke_status yoke_backend_register(yoke_context *context, const yoke_backend *backend);
 
