@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /*
- * Reads a machine file (JSON, docs/reference/machine-file.md), whose devices can then be opened as "sim:NAME": each has a speed function, copy times,
- * frequencies, noise and faults.  It computes real results on this host, and takes the time of the file on a virtual clock.
+ * Reads a machine file (JSON, docs/reference/machine-file.md), whose devices can then be opened as "sim:NAME".  Each device has a speed
+ * function, copy times, frequencies, noise and faults.  It computes real results on this host, and takes the time of the file on a virtual
+ * clock.
  * A context has one machine; a second call fails.  Errors: INPUT (file, key, what was expected), ARGUMENT, MEMORY.
  */
 YOKE_API yoke_status yoke_machine_read(yoke_context *context, const char *path);

@@ -1,10 +1,10 @@
 /*
  * yoke.h - the public interface of libyoke.
  *
- * Conventions, stated once:
- *   - Every call returns a yoke_status, YOKE_OK (0) on success; the exceptions return what cannot fail.
+ * Conventions for all headers:
+ *   - Every call returns a yoke_status, YOKE_OK (0) on success; the exceptions are functions that cannot fail.
  *     Output arguments are written only on success.
- *   - `create` hands an object to the caller, who gives it back with the matching `destroy`, which takes NULL.
+ *   - `create` gives an object to the caller, who frees it with the matching `destroy`; `destroy` accepts NULL.
  *     A returned `const char *` is borrowed.
  *   - Quantities are SI doubles with the unit in the name (_s, _j, _w, _hz, _m, _pa); counts are int64_t; ranges are half-open.
  *     NaN means "not known" or "not metered", never zero.
