@@ -1,5 +1,5 @@
 /*
- * helper.h - programs of yoke's own that the library starts: where they are, and what they get.
+ * helper.h - helper programs of yoke that the library starts: where they are, and the descriptors that they receive.
  */
 #ifndef YOKE_BASE_HELPER_H
 #define YOKE_BASE_HELPER_H
@@ -9,15 +9,16 @@
 #include <sys/types.h>
 
 /*
- * Writes the path of the helper program `name` to `program`: what the environment variable says, which must be an absolute path; else beside
- * this program, in ../libexec/yoke and ../bin from there, where yoke was installed, or in an absolute directory of PATH.
- * Returns 1; or 0 and why not, at most `why_bytes` - 1 bytes, in which `purpose` says what the program is for ("restores the frequencies").
+ * Finds the helper program `name` and writes its path to `program`.  The path is the value of the environment variable, which must be an
+ * absolute path.  Otherwise the function looks for it beside this program, in ../libexec/yoke and ../bin from there, in the directory in
+ * which yoke was installed, and in the absolute directories of PATH.
+ * Returns 1; or 0 and the reason, at most `why_bytes` - 1 bytes, in which `purpose` describes the program ("restores the frequencies").
  */
 int yoke_helper_find(const char *name, const char *variable, const char *purpose, char *program, size_t bytes, char *why, size_t why_bytes);
 
 /*
- * Moves both ends of a pipe or of sockets above the descriptors that a helper gets, which would be overwritten while it is started; they are closed in programs
- * that are started.  Where that fails both are closed.  Returns 0 or errno.
+ * Moves both ends of a pipe or of sockets above the descriptors that a helper receives, which would be overwritten while it is started.
+ * The ends are closed in programs that are started.  On failure both are closed.  Returns 0 or errno.
  */
 int yoke_helper_move_up(const int low[2], int ends[2]);
 
@@ -26,7 +27,7 @@ int yoke_helper_move_up(const int low[2], int ends[2]);
  */
 int yoke_helper_spawn(char *const arguments[], const sigset_t *blocked, const int *files, int num_files, pid_t *process);
 
-/* In the helper: closes what else the program that started it had open, all descriptors above `last`. */
+/* In the helper: closes all descriptors above `last`, which the program that started it had open. */
 void yoke_helper_close_above(int last);
 
 #endif

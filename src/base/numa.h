@@ -1,5 +1,5 @@
 /*
- * numa.h - on which NUMA nodes threads work that have all cores of the process (topology.c).
+ * numa.h - the NUMA nodes of threads that use all cores of the process (topology.c).
  */
 #ifndef YOKE_BASE_NUMA_H
 #define YOKE_BASE_NUMA_H
@@ -7,16 +7,19 @@
 #include "yoke/yoke.h"
 
 /*
- * The number that the system gives the NUMA node of thread `thread` of `threads`: that of core thread x cores / threads.  In hwloc's logical order the
- * cores of a node follow each other, so that threads one after the other have the same node, and each node has threads in proportion to its cores.
- * Call yoke_topology_get before; then several threads may ask at once.  -1: not known.
+ * The system's number of the NUMA node of thread `thread` of `threads`, which is the node of core thread x cores / threads.  In hwloc's
+ * logical order the cores of a node follow each other.  So successive threads have the same node, and each node has threads in proportion
+ * to its cores.  Call yoke_topology_get before; then several threads may call this function at once.  -1: not known.
  */
 int64_t yoke_numa_node_of_thread(yoke_context *context, int64_t thread, int64_t threads);
 
-/* Of how many nodes these are for all threads; 1 where none is known. */
+/* The number of different nodes of all threads; 1 if none is known. */
 int64_t yoke_numa_nodes_of_threads(yoke_context *context, int64_t threads);
 
-/* Binds the calling thread to the cores of such a node that this process may use.  Errors: ARGUMENT (no such node), SYSTEM (the system refuses). */
+/*
+ * Binds the calling thread to the cores of such a node that this process may use.  Errors: ARGUMENT (no such node), SYSTEM (the system
+ * refuses).
+ */
 yoke_status yoke_bind_thread_to_node(yoke_context *context, int64_t node);
 
 #endif

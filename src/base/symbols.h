@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* A function of a library, and where in the table its pointer goes. */
+/* A function of a library, and the place of its pointer in the table. */
 typedef struct yoke_symbol {
     const char *name; /* NULL after the last */
     size_t offset;
@@ -14,9 +14,9 @@ typedef struct yoke_symbol {
 } yoke_symbol;
 
 /*
- * Opens one library and fills the table.  Returns its handle; NULL: why says in at most `bytes` - 1 bytes why not, and *opened whether there is
- * such a library, which then lacks a required function.  What was opened stays loaded for the life of the process: drivers have threads and
- * exit handlers of their own, and cannot be taken out safely.
+ * Opens one library and fills the table.  Returns its handle; NULL: `why` has the reason, in at most `bytes` - 1 bytes, and *opened is
+ * nonzero if the library exists but lacks a required function.  An opened library stays loaded for the life of the process: drivers have
+ * threads and exit handlers of their own, and cannot be unloaded safely.
  */
 void *yoke_symbols_open(const char *path, const yoke_symbol *symbols, void *table, char *why, size_t bytes, int *opened);
 
