@@ -1,12 +1,13 @@
 /*
- * frequency_sim.h - the frequencies of a simulated machine: a domain for each device whose frequencies the machine file has (docs/reference/machine-file.md).
+ * frequency_sim.h - the frequencies of a simulated machine: a domain for each device that has frequencies in the machine file
+ * (docs/reference/machine-file.md).
  */
 #ifndef YOKE_RUN_FREQUENCY_SIM_H
 #define YOKE_RUN_FREQUENCY_SIM_H
 
 #include "frequency/frequency.h"
 
-/* Appends the domains of the context's machine; none where there is no machine, or none of its devices has frequencies.  Errors: MEMORY. */
+/* Appends the domains of the context's machine; none if there is no machine, or none of its devices has frequencies.  Errors: MEMORY. */
 yoke_status run_frequency_sim_find(yoke_context *context, frequency_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * measure.h - what the room reads of open meters beside regions.
+ * measure.h - readings of open meters outside regions.
  */
 #ifndef YOKE_RUN_MEASURE_H
 #define YOKE_RUN_MEASURE_H
@@ -9,7 +9,8 @@
 #include "yoke/meter.h"
 
 /*
- * Joules that the open meter showed since it was opened, read now.  *faults: how many it had; before: when it was read first, or -1.
+ * Joules that the open meter has counted since it was opened, read now.  *faults: number of its faults; before: that number at the first
+ * reading, or -1.
  * Errors: UNAVAILABLE (it cannot be read, or there was a fault meanwhile: why).
  */
 yoke_status run_meter_joules(yoke_meters *meters, int64_t index, double *joules, int64_t *faults);
