@@ -1,5 +1,5 @@
 /*
- * alternatives.h - what the weighing of a plan against others shares.
+ * alternatives.h - declarations for the comparison of a plan with others.
  */
 #ifndef YOKE_PLAN_ALTERNATIVES_H
 #define YOKE_PLAN_ALTERNATIVES_H
@@ -9,24 +9,25 @@
 #include "base/context.h"
 #include "plan/plan.h"
 
-/* Text that grows by printing, cut where it is full. */
+/* Text that grows by printing, cut when it is full. */
 typedef struct plan_text {
     char *bytes;
-    int64_t used, room; /* room counts the end */
+    int64_t used, room; /* room includes the terminating zero */
 } plan_text;
 
 void plan_print(plan_text *text, const char *format, ...) YOKE_PRINTF(2, 3);
 
-/* Nonzero where the three-case rule of Lang and Ruenger (2014, sect. 4.3) can be applied: a host and an accelerator, all powers known. */
+/* Nonzero: the three-case rule of Lang and Ruenger (2014, sect. 4.3) can be applied: a host and an accelerator, all powers known. */
 int plan_published_applies(const plan_work *work);
 
 /*
- * What that rule chooses: of all pairs of levels the one with least energy by the full formula, of those that fit into the memories where there are
- * any.  feasible: it fits.  text: the case, and where its choice needs more by the rule's own formula (eq. 37) than another of the three.
+ * The choice of that rule: of all pairs of levels the one with least energy by the full formula, among those that fit into the memories
+ * if there are any.  feasible: it fits.  text: the case, and a remark if its choice needs more energy by the rule's own formula (eq. 37)
+ * than another of the three.
  */
 void plan_published(const plan_work *work, plan_result *result, plan_text *text);
 
-/* Nonzero where the choice (units in the order of the problem) fits into all memories. */
+/* Nonzero: the choice (units in the order of the problem) fits into all memories. */
 int plan_fits(const plan_work *work, const int64_t *units);
 
 #endif

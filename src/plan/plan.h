@@ -1,8 +1,9 @@
 /*
- * plan.h - what the files of src/plan share: a problem made ready, searches in it, what a choice costs, and the memory of a plan.
+ * plan.h - declarations that the files of src/plan share: a prepared problem, searches in it, the cost of a choice, and the memory of a
+ * plan.
  *
- * Formulas: include/yoke/plan.h and docs/methods/plan.md.  Inside, devices stand in an order of their own (by their numbers, then names), so that
- * nothing depends on the caller's order; `given` leads back.
+ * Formulas: include/yoke/plan.h and docs/methods/plan.md.  Internally devices have an order of their own (by their numbers, then names),
+ * so that nothing depends on the caller's order; `given` maps back to it.
  */
 #ifndef YOKE_PLAN_PLAN_H
 #define YOKE_PLAN_PLAN_H
@@ -19,22 +20,22 @@ enum {
     PLAN_MAX_POINTS = 200000
 };
 
-/* What equal means for results of different sums. */
+/* Relative difference within which results of different sums are equal. */
 #define PLAN_ROUNDING 1e-12
 
-/* All calls of a phase on a device at one level: n > 0 units work w(n) = start + per_unit n, or start + calls t(n). */
+/* All calls of a phase on a device at one level: n > 0 units take w(n) = start + per_unit n, or start + calls t(n). */
 typedef struct plan_time {
     int absent; /* nonzero: there is no kernel */
     double calls, start_s, per_unit_s;
     yoke_speed speed; /* count 0: linear */
     double dynamic_w;
     double time_uncertainty, power_uncertainty;
-    double alone; /* so many times w(n) where no other device is at work, at most 1 */
+    double alone; /* factor of w(n) while no other device is at work, at most 1 */
 } plan_time;
 
 /* A phase of the round.  A problem without one has a single phase, of all units and repetitions. */
 typedef struct plan_phase {
-    int cut, device; /* cut -1: the device (of the problem) alone */
+    int cut, device; /* cut -1: the device (of the problem) does it alone */
     int interval;    /* from barrier to barrier, from 0 */
     int64_t units;
     int whole;                /* nonzero: its units are those of the cut */
@@ -46,71 +47,77 @@ typedef struct plan_level {
     plan_time *times; /* [num_phases] */
     double idle_w, power_uncertainty;
     double active_w;   /* the largest dynamic power of its phases */
-    double overhead_w; /* of a host, beside that of the work */
-    /* Of a linear level of a single phase: n units with their copies end after offset_s + n / rate, and take start_j + unit_j n above idle. */
+    double overhead_w; /* of a host, in addition to that of the work */
+    /*
+     * For a linear level of a single phase: n units with their copies end after offset_s + n / rate, and need start_j + unit_j n above
+     * idle.
+     */
     double offset_s, rate, start_j, unit_j;
     int64_t given; /* number of the level in the problem */
 } plan_level;
 
-/* Levels stand by ascending power at work (NaN: as given). */
+/* Levels are ordered by ascending power at work (NaN: as given). */
 typedef struct plan_device {
     const yoke_plan_device *source;
-    int64_t given; /* place of the device in the problem */
+    int64_t given; /* number of the device in the problem */
     int host, removable;
     double copy_s, copy_per_unit_s, copy_j;
     int64_t most; /* units that fit, at most n */
     int num_levels;
     plan_level *levels;
-    int parked;      /* level of least idle power; of hosts whose overheads differ, where a search parks them */
-    double parked_w; /* what it draws there, or 0 where it is removed; NaN: not known */
+    int parked;      /* level of least idle power; for hosts whose overheads differ, the level at which a search parks them */
+    double parked_w; /* its power there, or 0 if it is removed; NaN: not known */
     double parked_uncertainty;
 } plan_device;
 
-/* A problem made ready.  One thread may search in it at a time.  Devices of a round stand as given: their ranges follow one another in that order. */
+/*
+ * A prepared problem.  One thread may search in it at a time.  Devices of a round keep the given order: their ranges follow one another
+ * in it.
+ */
 typedef struct plan_work {
     yoke_context *context;
     const yoke_plan_problem *problem;
     yoke_plan_options options; /* max_nodes is never 0 */
-    int64_t nodes, max_nodes;  /* of all searches: looked at, and how many there may be before each gets FEWEST_NODES only */
-    int64_t search_nodes;      /* that the search under way may look at */
-    int stopped;               /* nonzero: progress said so */
+    int64_t nodes, max_nodes;  /* of all searches: examined so far, and the number after which each search gets FEWEST_NODES only */
+    int64_t search_nodes;      /* limit of the present search */
+    int stopped;               /* nonzero: progress requested the end */
     int64_t units;             /* of the first cut */
     int num_cuts, num_phases, num_intervals;
     int64_t cut_units[PLAN_MAX_CUTS];
     plan_phase phases[PLAN_MAX_PHASES];
-    double call_s; /* of all calls, whatever their size */
+    double call_s; /* of all calls, independent of their size */
     double repetitions, base_w, host_overhead_w;
-    int copies_before; /* nonzero: and some device has copies that take time */
-    int powers_known;  /* nonzero: all of them */
+    int copies_before; /* nonzero: copies come before, and some device has copies that take time */
+    int powers_known;  /* nonzero: all powers are known */
     int linear;        /* nonzero: no level has points */
-    int disturbed;     /* nonzero: some device takes less where no other is at work */
+    int disturbed;     /* nonzero: some device takes less time while no other is at work */
     int overheads;     /* nonzero: levels of hosts have overheads of their own */
     int several;       /* nonzero: the search for rounds is needed; else there is one phase of all units */
     int num_devices;
     plan_device devices[PLAN_MAX_DEVICES];
-    int place[PLAN_MAX_DEVICES]; /* place[i]: where device i of the problem stands here */
+    int place[PLAN_MAX_DEVICES]; /* place[i]: position here of device i of the problem */
     plan_level *levels;
     plan_time *times;
     yoke_speed_piece *pieces;
 } plan_work;
 
-/* What a choice costs; what depends on a power that is not known is NaN. */
+/* The cost of a choice; numbers that depend on an unknown power are NaN. */
 typedef struct plan_cost {
     double time_s, energy_j, peak_w, time_uncertainty_s, energy_uncertainty_j;
 } plan_cost;
 
-/* What to search for. */
+/* The request to a search. */
 typedef struct plan_request {
     yoke_objective objective;
     double deadline_s, power_cap_w; /* INFINITY: none */
-    double least_s;                 /* nothing that keeps the rest takes less (it is proven); 0: not known */
+    double least_s;                 /* it is proved that no choice that keeps the other limits takes less; 0: not known */
     const int *allowed;             /* devices (of the problem) that may have units; NULL: all */
 } plan_request;
 
 typedef struct plan_result {
     int feasible;
     int optimal;
-    double gap; /* 0 where it is optimal, NaN where no bound is known */
+    double gap; /* 0 if optimal, NaN if no bound is known */
     const char *binding;
     double nearest;
     int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES]; /* [num_cuts][num_devices]; units and levels in the order of the problem */
@@ -121,17 +128,17 @@ typedef struct plan_result {
 
 /* ------------------------------------------------------------------------------------------------ check.c, prepare.c */
 
-/* Errors: ARGUMENT (which device, level and number). */
+/* Checks a problem and options.  Errors: ARGUMENT (which device, level and number). */
 yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options);
 
-/* The round itself, and, once devices are checked, that there are kernels for its phases (check_round.c). */
+/* Check the round itself, and, after the devices are checked, that there are kernels for its phases (check_round.c). */
 yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *problem);
 yoke_status plan_check_kernels(yoke_context *context, const yoke_plan_problem *problem);
 
 /* The single phase of a level in a problem without a round. */
 yoke_plan_time plan_level_time(const yoke_plan_level *level);
 
-/* Makes a checked problem ready; the problem must outlive *work.  Errors: MEMORY. */
+/* Prepares a checked problem, which must outlive *work.  Errors: MEMORY. */
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **work);
 void plan_work_destroy(plan_work *work);
 
@@ -143,22 +150,23 @@ void plan_park(plan_device *device);
 /* Seconds of all calls of a phase with n units. */
 double plan_time_s(const plan_time *time, int64_t n);
 
-/* Units of a phase for a device with n units of the phase's cut, behind `before` units of the devices before it. */
+/* Units of a phase for a device with n units of the phase's cut, after `before` units of the devices before it. */
 int64_t plan_phase_units(const plan_phase *phase, int64_t before, int64_t n);
 
-/* Seconds of a device's copies, of its work (in a problem of a single phase), and at its end where both follow one another, for n units. */
+/* Seconds of a device's copies, of its work (in a problem of a single phase), and until its end if work follows copies, for n units. */
 double plan_copy_s(const plan_device *device, int64_t n);
 double plan_work_s(const plan_level *level, int64_t n);
 double plan_finish_s(const plan_device *device, const plan_level *level, int64_t n);
 
-/* The most units up to `most` whose copies, work, or end take at most so many seconds: exact for the three functions above. */
+/* The largest number of units up to `most` whose copies, work, or end take at most `seconds`: exact for the three functions above. */
 int64_t plan_copy_units(const plan_device *device, double seconds, int64_t most);
 int64_t plan_work_units(const plan_level *level, double seconds, int64_t most);
 int64_t plan_finish_units(const plan_device *device, const plan_level *level, double seconds, int64_t most);
 
 /*
- * What a choice costs, for planning, predicting and explaining: units [num_cuts][num_devices] and levels in the order of the problem (levels by their
- * numbers there).  The functions above are of devices beside others, and never less than those alone.  Units need not sum to n, but in a round no cut may have more.  All NaN where a device has units of a phase that it has no kernel for.
+ * The cost of a choice, for planning, predicting and explaining: units [num_cuts][num_devices] and levels in the order of the problem
+ * (levels by their numbers there).  The functions above are for devices beside others, and never return less than alone.  Units need not
+ * sum to n, but in a round no cut may have more.  All members are NaN if a device has units of a phase for which it has no kernel.
  */
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels);
 
@@ -166,21 +174,21 @@ plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_
 double plan_objective_value(yoke_objective objective, const plan_cost *cost);
 double plan_objective_uncertainty(yoke_objective objective, const plan_cost *cost);
 
-/* Nonzero where a is better: less objective, then (equal to rounding) faster, then less energy, then fewer devices. */
+/* Nonzero: a is better: less objective, then (equal to rounding) faster, then less energy, then fewer devices. */
 int plan_better(const plan_work *work, yoke_objective objective, const plan_result *a, const plan_result *b);
 
 /* ------------------------------------------------------------------------------------------------ search/search.c */
 
-/* The request of the plan's own options, but for the slowdown: deadline_s is that of the options. */
+/* The request of the plan's own options, without the slowdown: deadline_s is that of the options. */
 plan_request plan_request_of(const plan_work *work);
 
 /*
- * The best choice under a request.  What cannot be met is no error: feasible is 0 then, with binding and nearest.
+ * Finds the best choice under a request.  A limit that cannot be met is no error: feasible is 0 then, with binding and nearest.
  * Errors: ARGUMENT (a power that the request needs is not known), MEMORY.
  */
 yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result);
 
-/* Counts a node that a search looked at; nonzero: it shall end. */
+/* Counts a node that a search examined; nonzero: the search must end. */
 static inline int plan_count_node(plan_work *work)
 {
     enum { BETWEEN_CALLS = 1024 };
@@ -191,10 +199,10 @@ static inline int plan_count_node(plan_work *work)
 
 /* ------------------------------------------------------------------------------------------------ keep.c */
 
-/* Zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
+/* Allocates zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
 yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void *pointer);
 
-/* Nonzero where a device has units of any cut; where two choices are the same (levels of devices without units do not count). */
+/* Nonzero: a device has units of any cut; two choices are equal (levels of devices without units do not count). */
 int plan_has_units(const yoke_plan *plan, const yoke_plan_choice *choice, int64_t device);
 int plan_same_choice(const yoke_plan *plan, const yoke_plan_choice *a, const yoke_plan_choice *b);
 
@@ -204,8 +212,8 @@ yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name,
 /* ------------------------------------------------------------------------------------------------ alternatives.c, explain.c */
 
 /*
- * Called by yoke_plan_create unless bare, after the best choice and the front are there.  plan->best, optimal, gap, binding are set.
- * plan_alternatives fills plan->alternatives and num_alternatives (plan_keep); ties are then looked for by yoke_plan_create (plan_break_tie).
+ * Called by yoke_plan_create unless bare, after the best choice and the front are known.  plan->best, optimal, gap, binding are set.
+ * plan_alternatives fills plan->alternatives and num_alternatives (plan_keep); yoke_plan_create then looks for ties (plan_break_tie).
  */
 yoke_status plan_alternatives(plan_work *work, yoke_plan *plan);
 /* Fills plan->decision; called after ties are decided. */

@@ -1,5 +1,5 @@
 /*
- * search.h - what the searches share.
+ * search.h - declarations that the searches share.
  */
 #ifndef YOKE_PLAN_SEARCH_H
 #define YOKE_PLAN_SEARCH_H
@@ -11,10 +11,10 @@
 /* A request in the work's own order. */
 typedef struct search_limits {
     yoke_objective objective;
-    double deadline_s, power_cap_w; /* with room for rounding; INFINITY: none */
-    double least_s;                 /* of a round: no choice takes less */
+    double deadline_s, power_cap_w; /* with a margin for rounding; INFINITY: none */
+    double least_s;                 /* for a round: no choice takes less */
     int64_t most[PLAN_MAX_DEVICES]; /* units of the first cut */
-    const int *allowed;             /* of a round: devices (of the problem) that may have units of any cut; NULL: all */
+    const int *allowed;             /* for a round: devices (of the problem) that may have units of any cut; NULL: all */
     int first_level[PLAN_MAX_DEVICES], last_level[PLAN_MAX_DEVICES];
 } search_limits;
 
@@ -22,12 +22,12 @@ typedef struct search_limits {
 typedef struct search_best {
     plan_result result;
     double value; /* of the objective; INFINITY: none yet */
-    int open;     /* nonzero: the search ended before it found a choice, or that there is none */
-    int late;     /* where the power cap binds: nonzero: not even without it is the deadline met */
-    double slack; /* relative: nothing is looked for that is better by less; 0: PLAN_ROUNDING */
+    int open;     /* nonzero: the search ended before it found a choice, or proved that there is none */
+    int late;     /* if the power cap binds: nonzero: the deadline is not met even without the cap */
+    double slack; /* relative: choices that are better by less are not searched; 0: PLAN_ROUNDING */
 } search_best;
 
-/* What a bound must reach so that nothing better can be behind it. */
+/* The value that a bound must reach so that no better choice can be found. */
 static inline double search_enough(const search_best *best)
 {
     double slack = best->slack > 0 ? best->slack : PLAN_ROUNDING;
@@ -35,15 +35,19 @@ static inline double search_enough(const search_best *best)
 }
 
 /*
- * One search (search.c) in a work whose hosts' overheads are all alike; *best is none at first.  Where there is no choice its binding and nearest say why.
+ * One search (search.c) in a work whose hosts' overheads are all equal; *best is empty at first.  If there is no choice its binding and
+ * nearest have the reason.
  * Errors: MEMORY.
  */
 yoke_status search_request(plan_work *work, const plan_request *request, search_best *best);
 
-/* The same where overheads differ by the hosts' levels (overhead.c). */
+/* The same if overheads differ by the hosts' levels (overhead.c). */
 yoke_status search_overheads(plan_work *work, const plan_request *request, search_best *best);
 
-/* Evaluates a choice in the work's own order (levels by their place in the device) and keeps it if it is feasible and better.  Returns its cost. */
+/*
+ * Evaluates a choice in the work's own order (levels by position in the device) and keeps it if it is feasible and better.  Returns its
+ * cost.
+ */
 plan_cost search_offer(const plan_work *work, const search_limits *limits, const int64_t *units, const int *levels, search_best *best);
 
 /*
@@ -55,7 +59,7 @@ yoke_status search_ranges(plan_work *work, const search_limits *limits, search_b
 /* Branch and bound for a round; as search_ranges.  Errors: MEMORY. */
 yoke_status search_round(plan_work *work, const search_limits *limits, search_best *best);
 
-/* Least time where copies do not come before and there is no power cap: by bisection, always optimal. */
+/* Least time if copies do not come before and there is no power cap: by bisection, always optimal. */
 void search_least_time(plan_work *work, const search_limits *limits, search_best *best);
 
 #endif
