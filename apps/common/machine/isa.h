@@ -1,10 +1,10 @@
 /*
- * isa.h - which of the instruction sets that kernels are compiled for (yoke_add_isa_kernels) this processor has.
+ * isa.h - which of the instruction sets for which kernels are compiled (yoke_add_isa_kernels) this processor has.
  */
 #ifndef APP_ISA_H
 #define APP_ISA_H
 
-/* 2, 3 or 4: the level of x86-64, as far as compiled kernels use it; 0: another processor. */
+/* 2, 3 or 4: the level of x86-64, as far as compiled kernels use it; 0: another kind of processor. */
 static inline int app_isa_level(void)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,8 @@
 /*
- * precision.h - functions that a file has twice: NAME(f) is f_double or f_float, by the type REAL at the place where it is written.
+ * precision.h - functions that a file has twice: NAME(f) is f_double or f_float, depending on the type REAL at the place where it is
+ * written.
  *
- * Their text is in a file of its own, which is included once with each REAL.
+ * The text of these functions is in a file of its own, which is included once with each REAL.
  */
 #ifndef APP_PRECISION_H
 #define APP_PRECISION_H

@@ -1,6 +1,6 @@
 /*
- * simulated_sensor.h - a sensor of power and a device that runs kernels, on a virtual clock, with known truth: to test power profiles, and to try
- * them without hardware.
+ * simulated_sensor.h - a power sensor and a device that runs kernels, on a virtual clock and with known true values: to test power
+ * profiles, and to try them without hardware.
  */
 #ifndef APP_SIMULATED_SENSOR_H
 #define APP_SIMULATED_SENSOR_H
@@ -12,9 +12,9 @@
 enum { SIMULATED_SEGMENTS = 8 };
 
 typedef struct app_simulated_options {
-    yoke_sensor sensor;  /* as it is; gain_error is not used */
+    yoke_sensor sensor;  /* the true sensor; gain_error is not used */
     double gain, bias_w; /* shown = gain x power + bias */
-    double drift;        /* the period's relative slow change, up and down */
+    double drift;        /* relative slow change of the period, up and down */
     double jitter_s;     /* standard deviation of each period */
     double read_s;       /* duration of a reading */
     double idle_w;       /* of the device */
@@ -22,17 +22,18 @@ typedef struct app_simulated_options {
     double seconds[SIMULATED_SEGMENTS], watts[SIMULATED_SEGMENTS];
     double spread;    /* relative standard deviation of a run's duration */
     double launch_s;  /* from the launch to the start of a run */
-    bool blocking;    /* launch returns when the run is done */
-    double ambient_c; /* temperature of the idle device; runs heat it by kelvin_per_w over 20 s; NaN: it has no such sensor */
+    bool blocking;    /* launch returns at the end of the run */
+    double ambient_c; /* temperature of the idle device; runs heat it by kelvin_per_w over 20 s; NaN: there is no temperature sensor */
     uint64_t seed;
 } app_simulated_options;
 
 /* Names of the sensors that app_simulated_preset knows; NULL ends the list. */
 extern const char *const app_simulated_names[];
 /*
- * Options by a text "NAME[,KEY=VALUE]...": sensors of the generations of GPUs as published (docs/methods/profile.md) with a kernel of 5 ms and
- * 230 W above 70 W; keys: seconds, watts (of the kernel above idle), idle, noise, bias, gain, period, delay, window, seed, blocking (0 or 1).
- * Errors: INPUT (names what there is).
+ * Options from a text "NAME[,KEY=VALUE]...": sensors of the generations of GPUs as published (docs/methods/profile.md) with a kernel of 5
+ * ms and 230 W above 70 W; keys: seconds, watts (of the kernel above idle), idle, noise, bias, gain, period, delay, window, seed,
+ * blocking (0 or 1).
+ * Errors: INPUT (the text lists the names).
  */
 yoke_status app_simulated_preset(yoke_context *context, const char *text, app_simulated_options *options);
 
@@ -43,10 +44,13 @@ void app_simulated_destroy(app_simulated *simulated);
 /* Borrows the simulation. */
 yoke_profile_subject app_simulated_subject(app_simulated *simulated);
 double app_simulated_clock_s(const app_simulated *simulated);
-/* What the sensor would show of one run, as it is timed from outside, on the average: all power, and what is above idle; true power where as_shown is false. */
+/*
+ * The mean energy of one run, as it is timed from outside: all energy, and the part above idle.  as_shown: true: as the sensor shows it;
+ * false: the true energy.
+ */
 double app_simulated_energy_j(const app_simulated *simulated, bool as_shown);
 double app_simulated_dynamic_j(const app_simulated *simulated, bool as_shown);
-/* What an update at update_s would show without noise and steps, for runs so far. */
+/* The value of an update at update_s without noise and steps, for the runs so far. */
 double app_simulated_shown_w(app_simulated *simulated, double update_s);
 
 #endif

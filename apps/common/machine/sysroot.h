@@ -7,7 +7,8 @@
 #include "yoke/yoke.h"
 
 /*
- * From now on everything looks at a recorded tree: that of the option, else of $YOKE_SYSROOT, which then stands in *sysroot, else of none.
+ * From now on meters and frequencies are read from a recorded tree: that of the option, else of $YOKE_SYSROOT, which is then written to
+ * *sysroot; else from this machine.
  * Errors: INPUT (it is no directory), MEMORY.
  */
 yoke_status app_set_sysroot(yoke_context *context, const char **sysroot);
