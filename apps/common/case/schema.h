@@ -1,5 +1,5 @@
 /*
- * schema.h - one static table says which keys a YAML file may have, of what type, unit and range, with what default and meaning.
+ * schema.h - a static table defines the keys of a YAML file: their type, unit and range, default and meaning.
  *
  * Reading by the table fills plain structs; every value keeps the place where it was written.  The reference of the keys in the
  * documentation is made from the same table.
@@ -12,7 +12,10 @@
 
 #include "common/case/yaml.h"
 
-/* What the table fills.  A value that is neither written nor has a default is NULL, NaN, or 0 with the place all zero (see app_given). */
+/*
+ * Values that the table fills.  A value that is neither written nor has a default is NULL, NaN, or 0 with an all-zero place (see
+ * app_given).
+ */
 typedef struct app_text {
     app_place place;
     const char *value; /* borrowed from the tree */
@@ -64,8 +67,8 @@ typedef struct app_range { /* an open end excludes its value; an infinite end is
 typedef struct app_key {
     const char *name; /* NULL ends a table */
     app_type type;
-    bool required;              /* of a map: where the map is given */
-    size_t offset;              /* of what the type names, in the struct that the table fills */
+    bool required;              /* for a key of a map: required if the map is given */
+    size_t offset;              /* of the member of this type in the struct that the table fills */
     const app_range *range;     /* numbers, integers, each component of a vector; NULL: all finite values */
     const char *unit;           /* NULL: none */
     const char *standard;       /* the default as YAML; NULL: none */
@@ -75,24 +78,25 @@ typedef struct app_key {
     const char *meaning;        /* one or two sentences for the reference */
 } app_key;
 
-/* The most items of a list of maps. */
+/* The largest number of items of a list of maps. */
 #define APP_SCHEMA_ITEMS 10000
 
 /*
- * Fills `target`, zeroed by the caller, from the tree by the table.  Memory of lists is the tree's.
- * Errors: INPUT (unknown, missing, repeated keys, wrong types, ranges; the text names place, key and what was expected), MEMORY.
+ * Fills `target`, zeroed by the caller, from the tree by the table.  The memory of lists belongs to the tree.
+ * Errors: INPUT (unknown, missing, repeated keys, wrong types, ranges; the text has place, key and what was expected), MEMORY.
  */
 yoke_status app_schema_read(app_yaml *yaml, const app_key *keys, void *target);
 
 /*
- * Tells each value of a struct that was filled by the table, in the table's order: its key as in messages ("materials[0].density"), and the
- * value as a text (a set of choices as a number).  Values that are neither written nor have a default are passed over.
+ * Calls `tell` for each value of a struct that was filled by the table, in the table's order, with its key as in messages
+ * ("materials[0].density") and the value as a text (a set of choices as a number).  Values that are neither written nor have a default
+ * are skipped.
  */
 typedef void app_schema_value(const char *key, const char *value, void *user);
 void app_schema_values(const app_key *keys, const void *target, app_schema_value *tell, void *user);
 
 /*
- * The reference of all keys as Markdown tables.  The text is given back with yoke_release.
+ * The reference of all keys as Markdown tables.  The text is freed with yoke_release.
  * Errors: MEMORY.
  */
 yoke_status app_schema_reference(yoke_context *context, const app_key *keys, char **text);
