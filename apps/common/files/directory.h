@@ -7,8 +7,8 @@
 #include "yoke/yoke.h"
 
 /*
- * Makes sure that the directory is there and can be written to; makes it and those above it where needed.
- * Errors: INPUT (not a directory, not writable, cannot be made: path and cause).
+ * Makes sure that the directory exists and can be written to; creates it and its parents if needed.
+ * Errors: INPUT (not a directory, not writable, cannot be created: path and cause).
  */
 yoke_status app_directory_make(yoke_context *context, const char *path);
 

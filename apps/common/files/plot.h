@@ -1,5 +1,5 @@
 /*
- * plot.h - figures, drawn with gnuplot where it is installed.
+ * plot.h - figures, drawn with gnuplot if it is installed.
  */
 #ifndef APP_PLOT_H
 #define APP_PLOT_H
@@ -11,12 +11,12 @@
 #include "common/files/file.h"
 
 /*
- * Runs `gnuplot script` in the directory and waits for it.  *drawn: it is installed and succeeded; that it is not is no failure.
+ * Runs `gnuplot script` in the directory and waits for it.  *drawn: gnuplot is installed and succeeded; a missing gnuplot is no failure.
  * Errors: SYSTEM (it cannot be started).
  */
 yoke_status app_plot_draw(yoke_context *context, const char *directory, const char *script, bool *drawn);
 
-/* What a figure is made of: BASE.dat (or with another ending) and the script BASE.gp, in one directory. */
+/* The parts of a figure: BASE.dat (or with another ending) and the script BASE.gp, in one directory. */
 typedef struct app_plot {
     const char *directory, *base;
     const char *ending; /* of the data: ".csv"; NULL: ".dat" */
@@ -26,15 +26,15 @@ typedef struct app_plot {
 /* Writes both, printed from `data`, and draws.  Errors: as app_file_write and app_plot_draw. */
 yoke_status app_plot_write(yoke_context *context, const app_plot *plot, const void *data, bool *drawn);
 
-/* The same, and says on the terminal in which directory data and figure are. */
+/* The same, and reports on the terminal in which directory data and figure are. */
 yoke_status app_plot_show(yoke_context *context, app_terminal *terminal, const app_plot *plot, const void *data);
 
-/* Where the picture of `--plot DIRECTORY/BASE.svg` goes, and data and script beside it. */
+/* The directory of the picture of `--plot DIRECTORY/BASE.svg`, and of data and script with it. */
 typedef struct app_plot_place {
     char directory[PATH_MAX], base[NAME_MAX];
 } app_plot_place;
 
-/* Errors: INPUT (too long, does not end in .svg, or holds what gnuplot would not read as part of a name). */
+/* Errors: INPUT (too long, does not end in .svg, or has characters that gnuplot would not read as part of a name). */
 yoke_status app_plot_split(yoke_context *context, const char *path, app_plot_place *place);
 
 #endif
