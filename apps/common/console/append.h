@@ -1,5 +1,5 @@
 /*
- * append.h - texts that become longer piece by piece.
+ * append.h - texts that are built piece by piece.
  */
 #ifndef APP_APPEND_H
 #define APP_APPEND_H
@@ -8,7 +8,7 @@
 
 #include "yoke/yoke.h"
 
-/* Appends to text [size]; what does not fit is cut. */
+/* Appends to text [size]; the part that does not fit is cut. */
 void app_append(char *text, size_t size, const char *format, ...) YOKE_PRINTF(3, 4);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * interrupt.h - SIGINT and SIGTERM become a question that long work asks, and statuses become exit codes.
+ * interrupt.h - SIGINT and SIGTERM as a flag that long work checks, and the exit codes of statuses.
  */
 #ifndef APP_INTERRUPT_H
 #define APP_INTERRUPT_H
@@ -7,16 +7,16 @@
 #include "yoke/yoke.h"
 
 /*
- * From now on the first SIGINT or SIGTERM is only noted, and the second one of the same kind ends the process at once.  Sleeping system
+ * From now on the first SIGINT or SIGTERM is only recorded, and the second one of the same kind ends the process at once.  Sleeping system
  * calls are not restarted: they fail with EINTR.  A file that grows beyond the process's limit is a failed write and no longer a signal, so
  * that temporary files are removed.  Errors: SYSTEM.
  */
 yoke_status app_interrupt_catch(yoke_context *context);
 
-/* The signal that was caught, or 0.  From any thread. */
+/* The signal that was caught, or 0.  May be called from any thread. */
 int app_interrupted(void);
 
-/* Makes a signal known that another process of the same run has caught; 0: nothing.  One that was caught here stays. */
+/* Records a signal that another process of the same run has caught; 0: nothing.  A signal that was caught here stays. */
 void app_interrupt_note(int number);
 
 /* Fails with INTERRUPTED, naming the signal, if one was caught; else YOKE_OK. */

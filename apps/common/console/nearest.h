@@ -1,5 +1,5 @@
 /*
- * nearest.h - what somebody who mistyped a word may have meant.
+ * nearest.h - suggestions for a mistyped word.
  */
 #ifndef APP_NEAREST_H
 #define APP_NEAREST_H
@@ -8,7 +8,7 @@
 
 /*
  * The one of words[0 .. count) that differs from `word` in the fewest letters (inserted, left out, replaced or swapped with a neighbour;
- * optimal string alignment), or NULL where none is near: more than a third of the letters differ.  Borrowed from words.
+ * optimal string alignment), or NULL if no word is near: more than a third of the letters differ.  Borrowed from words.
  */
 const char *app_nearest(const char *word, int count, const char *const *words);
 

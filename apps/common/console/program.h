@@ -1,5 +1,5 @@
 /*
- * program.h - what every program's main function does.
+ * program.h - the common part of the main functions of all programs.
  */
 #ifndef APP_PROGRAM_H
 #define APP_PROGRAM_H
@@ -9,11 +9,11 @@
 /* The text of a failure is on the context. */
 typedef yoke_status app_program_function(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
-/* Runs `run` with a context that logs to a terminal under this name ("yoke fem"), says what went wrong, and returns the exit code. */
+/* Runs `run` with a context that logs to a terminal under this name ("yoke fem"), reports a failure, and returns the exit code. */
 int app_program(const char *name, app_program_function *run, int argc, char **argv);
 
 /*
- * Whether the process's limits and environment are such that it can run; app_program asks this itself.
+ * Checks whether the process's limits and environment allow it to run; app_program calls this itself.
  * Errors: SYSTEM (too small a stack), INPUT (OMP_NUM_THREADS).
  */
 yoke_status app_program_check(yoke_context *context);
