@@ -1,7 +1,7 @@
 /*
- * profile.h - what `yoke profile` runs, and what it writes.
+ * profile.h - the work that `yoke profile` runs, and the files that it writes.
  *
- *     profile.c          the command line, and the way through
+ *     profile.c  the command line, and the order of the steps
  *     work.c     kernels on a device, functions of a library, simulated sensors
  *     output.c   the files
  */
@@ -14,7 +14,7 @@
 #include "common/machine/simulated_sensor.h"
 #include "yoke/yoke.h"
 
-/* What is run, and the sensor beside it.  One of device, library and simulated is not NULL. */
+/* The work that runs, and its sensor.  One of device, library and simulated is not NULL. */
 typedef struct profile_work {
     yoke_context *context;
     yoke_profile_subject subject;
@@ -38,23 +38,25 @@ typedef struct profile_work {
     app_simulated *simulated;
 } profile_work;
 
-/* Opens the meter by name; NULL: the one with power of the hardware at `pci`, or the only one there is.  Errors: UNAVAILABLE, INPUT. */
+/*
+ * Opens the meter of this name; NULL: the meter with power of the hardware at `pci`, or the only such meter.  Errors: UNAVAILABLE, INPUT.
+ */
 yoke_status profile_meter_open(profile_work *work, const char *name, const char *sysroot, const char *pci);
-/* Whether there is such a built-in kernel; NULL: none is wanted.  Errors: INPUT. */
+/* Checks whether there is such a built-in kernel; NULL: none is wanted.  Errors: INPUT. */
 yoke_status profile_kernel_check(yoke_context *context, const char *kernel);
-/* A built-in kernel of about so many seconds.  Errors: those of the device. */
+/* A built-in kernel of about `seconds`.  Errors: those of the device. */
 yoke_status profile_kernel_open(profile_work *work, const char *kernel, const char *device, double seconds);
-/* PCI address of the device that was opened; "" where there is none. */
+/* PCI address of the device that was opened; "" if it has none. */
 const char *profile_kernel_pci(const profile_work *work);
 /* LIB:FUNC.  Errors: INPUT. */
 yoke_status profile_library_open(profile_work *work, const char *text);
 yoke_status profile_simulated_open(profile_work *work, const char *text);
-/* Takes all zeros. */
+/* Allows a work of all zeros. */
 void profile_work_close(profile_work *work);
 
 /* time_s,power_w,uncertainty_w,what: the profile's points, then the readings. */
 yoke_status profile_write_csv(yoke_context *context, const yoke_profile *profile, const char *path);
-/* The figure at path, drawn from data and script beside it; *drawn: gnuplot is there. */
+/* Writes the figure to path, drawn from data and script in the same directory; *drawn: gnuplot is installed. */
 yoke_status profile_write_plot(const profile_work *work, const yoke_profile *profile, const char *path, bool *drawn);
 yoke_status profile_write_record(const profile_work *work, const yoke_sensor *sensor, const yoke_profile *profile, const char *path,
                                  int argc, char **argv);

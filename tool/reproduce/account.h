@@ -1,5 +1,5 @@
 /*
- * account.h - what the rows of `yoke reproduce` count as: with what each number is compared, and how many of each kind hold.
+ * account.h - counts the rows of `yoke reproduce`: with what each number is compared, and how many of each kind are met.
  */
 #ifndef TOOL_REPRODUCE_ACCOUNT_H
 #define TOOL_REPRODUCE_ACCOUNT_H
@@ -12,7 +12,7 @@ enum { REPRODUCE_NUM_KINDS = REPRODUCE_NOT_EVALUATED + 1, REPRODUCE_NUM_STATUSES
 
 typedef enum reproduce_verdict {
     REPRODUCE_WITHIN,   /* compared, and within the tolerance */
-    REPRODUCE_OUTSIDE,  /* compared, and outside, as its status says: the paper contradicts itself, or an input is not printed */
+    REPRODUCE_OUTSIDE,  /* compared, and outside, as its status allows: the paper contradicts itself, or an input is not printed */
     REPRODUCE_MISSED,   /* compared, and outside */
     REPRODUCE_UNJUDGED, /* not compared */
 } reproduce_verdict;
@@ -22,12 +22,12 @@ typedef struct reproduce_account {
     int64_t numbers[REPRODUCE_NUM_KINDS][REPRODUCE_UNJUDGED + 1];
     int64_t entries[REPRODUCE_NUM_STATUSES];
     char id[96];      /* of the entry that is being counted */
-    char missed[512]; /* ids of entries that are missed */
-    char fault[320];  /* the first row that says too little of itself; "": none */
+    char missed[512]; /* ids of missed entries */
+    char fault[320];  /* the first row with incomplete data; "": none */
     bool entry_missed;
 } reproduce_account;
 
-/* Status and kind as they are written. */
+/* Status and kind as they are written in files and reports. */
 const char *reproduce_status_name(reproduce_status status);
 const char *reproduce_kind_name(reproduce_kind kind);
 

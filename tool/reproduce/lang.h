@@ -7,12 +7,12 @@
 
 #include "reproduce/pair.h"
 
-/* A row that is compared with what is printed, or with nothing, in the order in which tables of them are written. */
+/* A row that is compared with a printed number, or with nothing; members are in the order in which tables of rows are written. */
 typedef struct lang_entry {
     const char *id, *part, *what, *unit;
     double published, recomputed, absolute, relative;
     reproduce_kind kind;
-    const char *because; /* of the tolerance; where the row is not compared, its reason */
+    const char *because; /* reason of the tolerance; if the row is not compared, its reason */
     const char *by;
     reproduce_status status;
     const char *remark;

@@ -1,5 +1,5 @@
 /*
- * pair.h - one host and one accelerator, as the papers have them, put to the planner.
+ * pair.h - planning for one host and one accelerator, as in the papers.
  */
 #ifndef TOOL_REPRODUCE_PAIR_H
 #define TOOL_REPRODUCE_PAIR_H
@@ -26,7 +26,7 @@ typedef struct reproduce_outcome {
     bool optimal;
 } reproduce_outcome;
 
-/* The best plan.  Errors: those of yoke_plan_create; INTERNAL (it is not proven to be the best). */
+/* The best plan.  Errors: those of yoke_plan_create; INTERNAL (it is not proved to be the best). */
 yoke_status reproduce_best(reproduce_report *report, const reproduce_pair *pair, yoke_objective objective, reproduce_outcome *outcome);
 /* A given plan.  Errors: those of yoke_plan_evaluate. */
 yoke_status reproduce_given(reproduce_report *report, const reproduce_pair *pair, int64_t accelerator_units, reproduce_outcome *outcome);
@@ -34,7 +34,10 @@ yoke_status reproduce_given(reproduce_report *report, const reproduce_pair *pair
 yoke_status reproduce_alternative(reproduce_report *report, const reproduce_pair *pair, yoke_objective objective, const char *name,
                                   reproduce_outcome *outcome);
 
-/* The share in least time that so many accelerators together get beside a host (all of the given seconds a unit), of so many units. */
+/*
+ * The share, in least time, of `accelerators` accelerators together beside a host, of `units` units.  host_s, accelerator_s: seconds of a
+ * unit on each.
+ */
 yoke_status reproduce_balance(reproduce_report *report, double host_s, double accelerator_s, int accelerators, int64_t units,
                               double *share);
 

@@ -36,14 +36,14 @@ typedef struct peach_cell {
 extern const double peach_cpu_ghz[PEACH_CPU_FREQUENCIES], peach_gpu_mhz[PEACH_GPU_FREQUENCIES];
 extern const yoke_objective peach_aims[PEACH_AIMS];
 extern const peach_cell peach_table_7[PEACH_CPU_FREQUENCIES][PEACH_AIMS][PEACH_GPU_FREQUENCIES];
-/* Why recomputed rates and efficiencies may differ from it. */
+/* Reasons why recomputed rates and efficiencies may differ from the table. */
 extern const char peach_rate_because[], peach_efficiency_because[];
 
-/* The best of all frequencies and shares, in one plan; what the text says of Table VII. */
+/* The best of all frequencies and shares, in one plan; the statements of the text on Table VII. */
 yoke_status peach_coupled(reproduce_report *report);
 void peach_remarks(reproduce_report *report);
 
-/* Table VII, what stands beside it in the text, and what other readings of the parameters would make of it. */
+/* Table VII, the related statements of the text, and the results of other readings of the parameters. */
 yoke_status reproduce_peach_frequencies(reproduce_report *report);
 
 #endif
