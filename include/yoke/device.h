@@ -121,8 +121,7 @@ YOKE_API yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, do
  * Programs.  Kernels are written once in the dialect of yoke/dialect.h, a common subset of C99, OpenCL C and CUDA C++.  Devices that
  * compile (opencl, cuda) receive the texts, in order, after that header's text, with the options.  Devices that are the host (openmp,
  * sim) receive the table of the same kernels compiled as C.  A compiled program is cached on disk ($YOKE_CACHE, else
- * $XDG_CACHE_HOME/yoke, else
- * ~/.cache/yoke; YOKE_CACHE set to "" disables the cache), keyed by texts, options, device and driver.
+ * $XDG_CACHE_HOME/yoke, else ~/.cache/yoke; YOKE_CACHE set to "" disables the cache), keyed by texts, options, device and driver.
  */
 typedef struct yoke_group { /* the group of a launch for which a kernel is called on the host */
     int64_t index, count;
