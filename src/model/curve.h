@@ -15,22 +15,22 @@ typedef struct curve_point {
 } curve_point;
 
 /*
- * t = start + per_unit max(x, from).  Its variance is level + spread (x - centre)^2, and up to from_units that of the mean of the points there, flat: both
- * parts are known by their own points.
+ * t = start + per_unit max(x, from).  Its variance is level + spread (x - centre)^2, and up to from_units that of the mean of the points
+ * there (flat): each part is determined by its own points.
  */
 typedef struct curve_line {
     double start_s, per_unit, from_units;
     double level, centre, spread, flat; /* s^2, units, (s/unit)^2, s^2 */
 } curve_line;
 
-/* One point of a speed function, made of all points at these units. */
+/* One point of a speed function, made from all points at these units. */
 typedef struct curve_knot {
     double units, speed;
     double variance, degrees; /* of the speed, relative; NaN: not known */
     double slope;             /* of the speed here (Akima) */
-    double bend;              /* half the second derivative of the speed, as far as noise does not explain it */
-    double highest_s;         /* of the times of this knot and those before */
-    int straight;             /* nonzero: the speed to the next knot is a straight line, though the kind is Akima */
+    double bend;              /* half the second derivative of the speed, less the part that noise explains */
+    double highest_s;         /* largest time of this knot and those before */
+    int straight;             /* nonzero: the speed to the next knot is linear, although the kind is Akima */
 } curve_knot;
 
 typedef struct curve {
@@ -45,34 +45,38 @@ typedef struct curve {
     int repaired;
 } curve;
 
-/* Of t(x): */
+/* A value of t(x). */
 typedef struct curve_value {
     double seconds;
     double variance, degrees; /* relative, from noise; NaN: not known */
-    double systematic;        /* relative half width of what no noise explains: shape between points, misfit, the way outside */
+    double systematic; /* relative half width of the error that noise does not explain: shape between points, misfit, extrapolation */
     int inside;
 } curve_value;
 
-/* How many points at different units a kind needs. */
+/* The number of points at different units that a kind needs. */
 int64_t curve_least_points(yoke_model_kind kind);
 /*
- * absorbed: how many other numbers (rates of frequencies) were fitted to the same points, and so took from their scatter.
- * Errors: MEMORY, NUMERIC.  What was fitted is given back with curve_clear.
+ * Fits a curve.  absorbed: number of other parameters (rates of frequencies) that were fitted to the same points, and thus reduced their
+ * scatter.
+ * Errors: MEMORY, NUMERIC.  The result is freed with curve_clear.
  */
 yoke_status curve_fit(yoke_context *context, yoke_model_kind kind, const curve_point *points, int64_t count, int64_t absorbed,
                       curve *fitted);
 void curve_clear(yoke_context *context, curve *fitted);
 void curve_evaluate(const curve *fitted, double units, curve_value *value);
 
-/* Groups of points at units that are as good as equal: writes the first index of each to first[count + 1], count at the end; returns how many. */
+/*
+ * Groups points at units that are practically equal: writes the first index of each group to first[count + 1], count at the end; returns
+ * the number of groups.
+ */
 int64_t curve_group(const curve_point *points, int64_t count, int64_t *first);
 
-/* The kinds' own parts. */
+/* The parts of curve_fit for the kinds. */
 void curve_fit_line(yoke_model_kind kind, const curve_point *points, int64_t count, int64_t absorbed, curve *fitted);
 yoke_status curve_fit_knots(yoke_context *context, const curve_point *points, int64_t count, int64_t absorbed, curve *fitted);
-/* Slopes of Akima's method at the knots, and which pieces must be straight for the time not to fall. */
+/* Slopes of Akima's method at the knots, and which pieces must be straight so that the time does not fall. */
 void curve_fit_akima(curve_knot *knots, int64_t count);
-/* Speed at x within the knots' range; k: the last knot not behind x that is not the last of all. */
+/* Speed at x within the range of the knots; k: the last knot at or before x, except the last of all. */
 double curve_akima_speed(const curve_knot *knots, int64_t k, double units);
 
 #endif

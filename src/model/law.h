@@ -6,7 +6,7 @@
 
 #include "yoke/yoke.h"
 
-/* What was found at one frequency. */
+/* A measured value at one frequency. */
 typedef struct law_point {
     double hz, value;
     double error;   /* standard error; NaN: not known */
@@ -14,8 +14,8 @@ typedef struct law_point {
 } law_point;
 
 /*
- * Inside frequencies are in GHz, so that the normal equations are well conditioned.  A table keeps the points, an unknown law (NONE) the one value that
- * there is.
+ * Internally frequencies are in GHz, so that the normal equations are well conditioned.  A table keeps the points; an unknown law (NONE)
+ * keeps the only value.
  */
 typedef struct law {
     yoke_law_kind kind;
@@ -27,23 +27,34 @@ typedef struct law {
 } law;
 
 /*
- * The simplest law that fits: linear; cubic (if allowed) where its first term is larger than its standard error; a table where a residual is beyond three standard errors
- * and beyond 3 %.  points: ascending, count >= 1, borrowed as long as the law is used; their errors are known, or none is.  Errors: MEMORY, NUMERIC.
+ * Fits the simplest law: linear; cubic (if allowed) if its first term is larger than its standard error; a table if a residual is beyond
+ * three standard errors and beyond 3 %.  points: ascending, count >= 1, borrowed as long as the law is used; the errors of all are known,
+ * or of none.
+ * Errors: MEMORY, NUMERIC.
  */
 yoke_status law_fit(yoke_context *context, int cubic_allowed, law_point *points, int64_t count, law *fitted);
 
-/* Value at a frequency (NaN: the highest), its variance (NaN: not known) with degrees of freedom, and whether it lies among the points. */
+/*
+ * Value at a frequency (NaN: the highest), its variance (NaN: not known) with degrees of freedom, and whether it lies within the range of
+ * the points.
+ */
 typedef struct law_value {
     double value, variance, degrees;
-    double
-        systematic; /* relative half width of what no noise explains: outside the points: 0.25 for each factor e beyond them, 1 beside the only one */
+    /*
+     * Relative half width of the error that noise does not explain.  Outside the points: 0.25 for each factor e beyond them, 1 beside the
+     * only one.
+     */
+    double systematic;
     int inside;
 } law_value;
 void law_evaluate(const law *fitted, double hz, law_value *value);
-/* Relative variance of the value at a frequency (NaN: the highest) over that at another, where it is 0. */
+/* Relative variance of the value at a frequency (NaN: the highest) over the value at another frequency, at which it is 0. */
 double law_ratio_variance(const law *fitted, double hz, double to_hz);
 
-/* For the public interface: parameters for f in Hz, all divided by the constant `unit`, which is the law's own value at unit_hz where that is no NaN. */
+/*
+ * Writes the law for the public interface: parameters for f in Hz, all divided by the constant `unit`.  If unit_hz is not NaN, `unit` is
+ * the law's own value at unit_hz.
+ */
 void law_describe(const law *fitted, double unit, double unit_hz, yoke_law *described);
 
 #endif

@@ -8,7 +8,7 @@
 #include "model/law.h"
 #include "yoke/yoke.h"
 
-/* A sample as fits see it. */
+/* A sample in the form that fits use. */
 typedef struct observation {
     double units, seconds, hz;
     double error, degrees; /* relative standard error of the seconds, moderated; NaN and 0: not known */
@@ -21,26 +21,26 @@ typedef struct observation {
 
 /* All samples at one frequency.  log_rate: logarithm of the speed over that at the reference frequency. */
 typedef struct level {
-    double hz; /* NaN, and then the last: not known */
+    double hz; /* NaN: not known; this level is then the last */
     double log_rate, error, degrees;
-    int64_t sizes;       /* at how many different units */
-    double sum, weights; /* being added up */
+    int64_t sizes;       /* number of different units */
+    double sum, weights; /* sums in progress */
     double last_units;
 } level;
 
 typedef struct fitted_model {
-    yoke_model model; /* first, so that a pointer to it is one to all */
+    yoke_model model; /* first, so that a pointer to it is a pointer to the whole */
     yoke_context *context;
     curve curve; /* at the frequency at which `rate` is 1 */
     law rate, power;
-    double reference_hz; /* the frequency that the curve is for; NaN: not known */
+    double reference_hz; /* frequency of the curve; NaN: not known */
     law_point *rate_points, *power_points;
     int has_power;
     double log_contention, contention_variance, contention_degrees; /* of the time: seconds together over alone; NaN: not sampled */
     double power_together;                                          /* dynamic power together over that alone; NaN: not sampled */
 } fitted_model;
 
-/* What is being fitted. */
+/* A fit in progress. */
 typedef struct fitting {
     yoke_context *context;
     fitted_model *model;
@@ -48,14 +48,15 @@ typedef struct fitting {
     int64_t count;
     level *levels; /* ascending by frequency */
     int64_t num_levels, reference;
-    int all_together;    /* every sample was taken so: then they are the model */
+    int all_together;    /* every sample was taken while other devices worked: then the model is made from these */
     curve_point *points; /* [count] of the curve: observations at the reference frequency, in their order */
     int64_t num_points;
 } fitting;
 
 /*
- * Relative standard errors of means of n values, from the half widths of their 95 % intervals, each drawn towards what all say together, for a standard
- * deviation of few values is itself known badly (Smyth 2004; docs/methods/models.md).  values, intervals, repeats [count] -> errors, degrees [count].
+ * Relative standard errors of means of n values, from the half widths of their 95 % intervals.  Each is moderated towards the common
+ * value of all, because a standard deviation of few values is itself known badly (Smyth 2004; docs/methods/models.md).
+ * values, intervals, repeats [count] -> errors, degrees [count].
  */
 void model_errors(int64_t count, const double *values, const double *intervals, const int64_t *repeats, double *errors, double *degrees);
 
@@ -63,8 +64,8 @@ void model_errors(int64_t count, const double *values, const double *intervals, 
 yoke_status model_separate(fitting *f, yoke_model_kind kind);
 
 /*
- * Relative errors of the curve of a kind at points that were held out, each group of equal units in turn, at most MODEL_MAX_HELD_OUT of them:
- * *count of them to errors [MODEL_MAX_HELD_OUT].
+ * Relative errors of the curve of a kind at points that were held out, each group of equal units in turn, at most MODEL_MAX_HELD_OUT of
+ * them.  Writes *count of them to errors [MODEL_MAX_HELD_OUT].
  */
 enum { MODEL_MAX_HELD_OUT = 64 };
 yoke_status model_hold_out(yoke_context *context, yoke_model_kind kind, const curve_point *points, int64_t num_points, double *errors,

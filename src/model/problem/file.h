@@ -1,5 +1,5 @@
 /*
- * file.h - model files: what is shared by their reading (file.c: the file and its devices, level.c: levels, points and laws).
+ * file.h - model files: declarations for reading them (file.c: the file and its devices, level.c: levels, points and laws).
  */
 #ifndef YOKE_MODEL_PROBLEM_FILE_H
 #define YOKE_MODEL_PROBLEM_FILE_H
@@ -7,7 +7,7 @@
 #include "base/json_keys.h"
 #include "yoke/yoke.h"
 
-/* Of a device, of a level, and over all devices what a plan takes. */
+/* Limits for a device, for a level, and over all devices those of a plan. */
 enum {
     PROBLEM_MAX_LEVELS = 1000,
     PROBLEM_MAX_POINTS = 100000,
@@ -16,27 +16,27 @@ enum {
     PROBLEM_NAME_BYTES = 64
 };
 
-/* What is known worse than this is not known: larger relative half widths are refused in a file, and written as this. */
+/* Larger relative half widths mean that a value is not known: they are rejected in a file, and written as this. */
 #define PROBLEM_MAX_UNCERTAINTY 10.0
-/* The least alone_factor: smaller ones are refused in a file, and written as this. */
+/* The least alone_factor: smaller ones are rejected in a file, and written as this. */
 #define PROBLEM_MIN_ALONE 1e-6
 
-/* Members of yoke_plan_device (member: the device): the array `levels`, and the object `laws`, which becomes levels. */
+/* Read members of yoke_plan_device (member: the device): the array `levels`, and the object `laws`, which becomes levels. */
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);
 yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, void *device);
 
 /*
- * Writes a problem as a model file.  Errors: ARGUMENT (more units than a file can have, an uncertainty or factor that is NaN or negative), INPUT (the file
- * cannot be written), MEMORY, SYSTEM.
+ * Writes a problem as a model file.  Errors: ARGUMENT (more units than a file can have, an uncertainty or factor that is NaN or
+ * negative), INPUT (the file cannot be written), MEMORY, SYSTEM.
  */
 yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
 
-/* Points of a level or a phase, allocated.  What was allocated when it fails is in *points. */
+/* Reads points of a level or a phase to allocated memory.  On failure *points holds what was allocated. */
 yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, const double **points, int64_t *num_points);
 
-/* round.c: a value that problem_read_round reads, once devices are known. */
+/* round.c: accepts a value that problem_read_round reads after the devices are known. */
 yoke_status problem_read_later(yoke_json_reader *reader, const json_t *value, void *member);
-/* The round of a whole document (where it has one), and the phases of all levels. */
+/* Reads the round of a whole document (if it has one), and the phases of all levels. */
 yoke_status problem_read_round(yoke_json_reader *reader, const json_t *document, yoke_plan_problem *problem);
 void problem_release_round(yoke_context *context, yoke_plan_problem *problem);
 
