@@ -1,5 +1,5 @@
 /*
- * sensor.h - how a sensor of power behaves: when it updates, and how an update follows the power before it.  Arithmetic only.
+ * sensor.h - the behaviour of a power sensor: when it updates, and how an update depends on the power before it.  Arithmetic only.
  */
 #ifndef YOKE_PROFILE_SENSOR_H
 #define YOKE_PROFILE_SENSOR_H
@@ -10,12 +10,12 @@
 
 /* --------------------------------------------------------------------------------------- following power */
 
-/* How much of a step from 0 to 1 shows `since_s` after it. */
+/* The part of a step from 0 to 1 that is visible `since_s` after it. */
 double sensor_response(const yoke_sensor *sensor, double since_s);
-/* After so long all of a step shows (of a low pass all but 5e-5). */
+/* Time after which all of a step is visible (for a low pass all except 5e-5). */
 double sensor_settle_s(const yoke_sensor *sensor);
 
-/* One update while a load was on from since_on_s to since_off_s before it (negative: that was still to come). */
+/* One update; a load was on from since_on_s to since_off_s before it (negative: after it). */
 typedef struct sensor_step {
     double since_on_s, since_off_s, watts;
 } sensor_step;
@@ -26,8 +26,8 @@ typedef struct sensor_fit {
 } sensor_fit;
 
 /*
- * Fits shape, delay (0 .. delay_most_s) and window (0 .. window_most_s) to steps; the other members of *sensor are left alone.
- * Errors: UNAVAILABLE (the load does not show).
+ * Fits shape, delay (0 .. delay_most_s) and window (0 .. window_most_s) to steps; the other members of *sensor are unchanged.
+ * Errors: UNAVAILABLE (the sensor does not respond to the load).
  */
 yoke_status sensor_fit_steps(yoke_context *context, const sensor_step *steps, int64_t count, double delay_most_s, double window_most_s,
                              yoke_sensor *sensor, sensor_fit *fit);
@@ -42,11 +42,14 @@ typedef struct sensor_change {
     double after_s, until_s;
 } sensor_change;
 
-/* When the sensor updates, on the clock of the readings.  The two drift apart, so it wants to be told of updates: at least every 0.2 s. */
+/*
+ * The times of the sensor's updates, on the clock of the readings.  The sensor's clock drifts relative to that clock, so updates must be
+ * reported at least every 0.2 s.
+ */
 typedef struct sensor_clock {
     double sync_s, period_s;
     double error_s; /* standard deviation of sync_s */
-    double drift;   /* by which that grows, per second */
+    double drift;   /* growth of error_s per second */
 } sensor_clock;
 
 enum { SENSOR_MIN_CHANGES = 12 };
@@ -62,7 +65,7 @@ double sensor_clock_last(const sensor_clock *clock, double time_s);
 double sensor_clock_next(const sensor_clock *clock, double time_s);
 /* Standard deviation of an update's predicted time. */
 double sensor_clock_error(const sensor_clock *clock, double time_s);
-/* An update was seen. */
+/* Reports an update that was seen. */
 void sensor_clock_saw(sensor_clock *clock, sensor_change change);
 
 #endif
