@@ -26,14 +26,14 @@ typedef struct replay_table {
     double *times_s;                      /* [rows] ascending, the first one is 0 */
     replay_cell *cells;                   /* [rows][columns] */
     double longest_s;                     /* the longest time between two rows */
-    int cut;                              /* nonzero: the last line is not whole and was left out */
-    int64_t users;                        /* domains that read from it */
+    int cut;                              /* nonzero: the last line is incomplete and was left out */
+    int64_t users;                        /* number of domains that read from it */
 } replay_table;
 
-/* Errors: INPUT (file, line, what was expected), MEMORY. */
+/* Reads a recording.  Errors: INPUT (file, line, what was expected), MEMORY. */
 yoke_status replay_table_read(yoke_context *context, const char *path, replay_table **table);
 void replay_table_destroy(replay_table *table);
-/* The last row at or before the time, -1 before the first one. */
+/* The last row at or before the time; -1 if it is before the first row. */
 int64_t replay_table_row(const replay_table *table, double time_s);
 
 #endif

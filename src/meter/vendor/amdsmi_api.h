@@ -1,10 +1,10 @@
 /*
- * amdsmi_api.h - what yoke calls of AMD SMI (libamd_smi.so) and of its predecessor ROCm SMI (librocm_smi64.so), declared here so that nothing
- * of AMD's is needed to build.
+ * amdsmi_api.h - the functions of AMD SMI (libamd_smi.so) and of its predecessor ROCm SMI (librocm_smi64.so) that yoke calls, declared
+ * here so that no AMD software is needed to build.
  *
- * Names and binary interface are AMD's (amdsmi.h, rocm_smi.h of ROCm 6.0 to 7.1).  AMD changes structures from release to release: those that
- * are handed out here are bytes, large enough for any of them, of which only what is named below is looked at.
- * Where AMD's headers were included before, only the lists are declared.
+ * Names and binary interface are AMD's (amdsmi.h, rocm_smi.h of ROCm 6.0 to 7.1).  AMD changes structures from release to release: those
+ * that are passed here are bytes, large enough for any of them, of which only what is listed below is read.
+ * If AMD's headers were included before, only the lists are declared.
  *
  * The lists are X(required, result, name, parameters).
  */
@@ -46,7 +46,10 @@ enum {
 
 #endif
 
-/* Room for any release's version of a structure; it is filled with 0xff before a call, so that what is not written shows as "not available". */
+/*
+ * Room for any release's version of a structure; it is filled with 0xff before a call, so that members that are not written read as "not
+ * available".
+ */
 typedef union yoke_amd_room {
     unsigned char bytes[4096];
     uint32_t words[1024];
@@ -54,10 +57,10 @@ typedef union yoke_amd_room {
 } yoke_amd_room;
 
 /*
- * As bytes:
+ * Layout in bytes:
  *   amdsmi_bdf_t            a number: 3 bits function, 5 bits device, 8 bits bus, 48 bits domain
  *   amdsmi_version_t        first word: 23 and 24 (ROCm 6.0 to 6.3), 25 (6.4), 26 and more (7.0 and newer)
- *   amdsmi_power_info_t     W: with 24 words current, average; from 25 on number socket, words current, average; what is not there is all ones
+ *   amdsmi_power_info_t     W: with 24 words current, average; from 25 on number socket, words current, average; missing: all ones
  *   amdsmi_power_cap_info_t numbers, uW: cap, default, dpm, least, most
  *   amdsmi_asic_info_t      begins with the model's name
  */

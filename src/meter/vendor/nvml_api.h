@@ -1,9 +1,9 @@
 /*
- * nvml_api.h - what yoke calls of NVML (libnvidia-ml.so.1), declared here so that nothing of NVIDIA's is needed to build.
+ * nvml_api.h - the functions of NVML (libnvidia-ml.so.1) that yoke calls, declared here so that no NVIDIA software is needed to build.
  *
  * Names and binary interface are NVIDIA's (nvml.h).  The versions of functions are those that drivers since 450 export and later ones keep;
- * nvml.h of CUDA 11.8, 12.9 and 13.5 was compared, and tests/meter/nvml_abi.c compares the one that is installed, if any.
- * Where NVIDIA's header was included before, only the lists are declared: so a test compares the two.
+ * nvml.h of CUDA 11.8, 12.9 and 13.5 was compared, and tests/meter/nvml_abi.c compares the installed header, if any.
+ * If NVIDIA's header was included before, only the lists are declared, so that a test can compare the two.
  *
  * The lists of functions are X(required, result, name, parameters).
  */
@@ -49,7 +49,7 @@
     X(NVML_VALUE_TYPE_UNSIGNED_LONG_LONG, 3) \
     X(NVML_VALUE_TYPE_SIGNED_LONG_LONG, 4)
 
-/* Those that only headers since CUDA 12.2 have.  Fields are in mW and mJ. */
+/* Values that only headers since CUDA 12.2 have.  Fields are in mW and mJ. */
 #define YOKE_NVML_FIELDS(X)           \
     X(NVML_POWER_SCOPE_GPU, 0)        \
     X(NVML_POWER_SCOPE_MODULE, 1)     \
@@ -57,7 +57,7 @@
     X(NVML_FI_DEV_POWER_INSTANT, 186) \
     X(NVML_FI_DEV_ENERGY, 191)
 
-/* Why a frequency is not higher is a mask of nvmlClocksThrottleReason... . */
+/* The reason why a frequency is not higher is a mask of nvmlClocksThrottleReason... . */
 #define YOKE_NVML_NUMBERS(X)                                \
     X(NVML_DEVICE_MIG_ENABLE, 1)                            \
     X(nvmlClocksThrottleReasonGpuIdle, 1)                   \
@@ -74,7 +74,7 @@
     YOKE_NVML_RESULTS(X)    \
     YOKE_NVML_STATES(X) YOKE_NVML_CLOCKS(X) YOKE_NVML_SENSORS(X) YOKE_NVML_VIRTUALIZATION(X) YOKE_NVML_TYPES(X) YOKE_NVML_NUMBERS(X)
 
-/* Where members lie: X(type, member, offset, size); and how large the whole is: X(type, size). */
+/* Offsets of members: X(type, member, offset, size); and size of the whole: X(type, size). */
 #define YOKE_NVML_LAYOUT(X)                \
     X(nvmlPciInfo_t, busIdLegacy, 0, 16)   \
     X(nvmlPciInfo_t, domain, 16, 4)        \
@@ -123,13 +123,13 @@ typedef struct nvmlFieldValue_st {
     long long timestamp;
     long long latencyUsec;
     nvmlValueType_t valueType;
-    nvmlReturn_t nvmlReturn; /* of this field: the call succeeds where any field does */
+    nvmlReturn_t nvmlReturn; /* of this field: the call succeeds if any field does */
     nvmlValue_t value;
 } nvmlFieldValue_t;
 
 #endif /* NVML_API_VERSION */
 
-/* What meters need.  What is not required is NULL where the library is too old to have it. */
+/* Functions for meters.  A function that is not required is NULL if the library is too old to have it. */
 #define YOKE_NVML_METER_FUNCTIONS(X)                                                                                \
     X(1, nvmlReturn_t, nvmlInit_v2, (void))                                                                         \
     X(1, nvmlReturn_t, nvmlShutdown, (void))                                                                        \
@@ -147,7 +147,7 @@ typedef struct nvmlFieldValue_st {
     X(0, nvmlReturn_t, nvmlDeviceGetVirtualizationMode, (nvmlDevice_t device, nvmlGpuVirtualizationMode_t * mode))  \
     X(0, nvmlReturn_t, nvmlDeviceGetPowerManagementLimitConstraints, (nvmlDevice_t device, unsigned int *least, unsigned int *most))
 
-/* What frequencies need besides, all in MHz, mW and degrees Celsius; each NULL where the library does not have it. */
+/* Additional functions for frequencies, all in MHz, mW and degrees Celsius; each is NULL if the library does not have it. */
 #define YOKE_NVML_CLOCK_FUNCTIONS(X)                                                                                                \
     X(0, nvmlReturn_t, nvmlDeviceSetGpuLockedClocks, (nvmlDevice_t device, unsigned int least, unsigned int most))                  \
     X(0, nvmlReturn_t, nvmlDeviceResetGpuLockedClocks, (nvmlDevice_t device))                                                       \
