@@ -25,8 +25,8 @@ static const double nested_apart = 0.95;
  * slowly.  So a corner is placed between two points of which the second has less speed:
  *   - if the two points after them give a steeper line, where this line meets the constant speed of the first point;
  *   - if a limit of memory is stated between them, at this limit, with the speed of the first point;
- *   - if there is no second point after them, as by a linear speed: this asks for more blocks, and the next point is expected beyond the
- *   corner;
+ *   - if there is no second point after them, as by a linear speed: this asks for more blocks, and the next point is expected beyond
+ *     the corner;
  *   - else halfway, at the mean of linear seconds and linear speed, or by a linear speed if shares came from the left twice.
  * A constant model (CPM) has the last point as its only point: then FPM-PA gives n s_i / sum s.
  */
