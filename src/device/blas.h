@@ -6,13 +6,16 @@
 
 #include "device/device.h"
 
-/* Nonzero: the source asks for it. */
+/* Nonzero: the source requests BLAS. */
 int yoke_blas_is(const yoke_program_source *source);
-/* Errors: UNAVAILABLE (devices of this kind have none). */
+/* Creates the program.  Errors: UNAVAILABLE (devices of this kind have no BLAS). */
 yoke_status yoke_blas_check(const yoke_device *device);
-/* Errors: ARGUMENT (it has no such function). */
+/* Finds a function by name.  Errors: ARGUMENT (BLAS has no such function). */
 yoke_status yoke_blas_function(const yoke_device *device, const char *name);
-/* Starts a function of which yoke_blas_function knew the name.  The arguments' kinds and their buffers' device were checked.  Errors: ARGUMENT (which), those of the backend. */
+/*
+ * Starts a function whose name yoke_blas_function found.  The arguments' kinds and the device of their buffers were checked before.
+ * Errors: ARGUMENT (which), those of the backend.
+ */
 yoke_status yoke_blas_launch(yoke_queue *queue, const char *name, const yoke_argument *arguments, int64_t num_arguments);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * device.h - what the front (yoke.h) keeps of each object of a device; the handles are the backend's.
+ * device.h - the data that the front (yoke.h) keeps for each object of a device; the handles are the backend's.
  */
 #ifndef YOKE_DEVICE_DEVICE_H
 #define YOKE_DEVICE_DEVICE_H
@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "yoke/backend.h"
 
-/* More than any kernel of the dialect has (20), and than OpenCL and CUDA guarantee to take in pointers. */
+/* More than any kernel of the dialect has (20), and more pointers than OpenCL and CUDA guarantee to accept. */
 enum { YOKE_MAX_ARGUMENTS = 64 };
 
 struct yoke_device {
@@ -16,13 +16,13 @@ struct yoke_device {
     void *handle;
     yoke_device_info info;
     int64_t taken_bytes; /* in buffers */
-    int lost;            /* the driver is called no more, but for destroying */
+    int lost;            /* nonzero: the driver is called only to destroy objects */
     char lost_text[YOKE_TEXT_BYTES];
 };
 
 struct yoke_buffer {
     yoke_device *device;
-    void *handle; /* NULL where bytes is 0 */
+    void *handle; /* NULL if bytes is 0 */
     int64_t bytes;
 };
 
@@ -39,22 +39,22 @@ struct yoke_event {
 
 struct yoke_program {
     yoke_device *device;
-    void *handle;             /* none of BLAS */
-    int blas;                 /* nonzero: the vendor's, see blas.h */
-    yoke_function *functions; /* those asked for so far, linked */
+    void *handle;             /* not used for BLAS */
+    int blas;                 /* nonzero: the vendor's BLAS, see blas.h */
+    yoke_function *functions; /* list of the functions requested so far */
 };
 
 struct yoke_function {
     yoke_program *program;
     void *handle;
     yoke_function *next;
-    char name[]; /* the caller's text need not live on */
+    char name[]; /* a copy, so that the caller's text need not stay valid */
 };
 
-/* YOKE_OK, or the first failure of a device that is lost: to be asked before every call of the driver. */
+/* YOKE_OK, or the first failure of a lost device: call it before every call of the driver. */
 yoke_status yoke_device_ready(yoke_device *device);
 
-/* Every result of the driver goes through here, so that a loss is noticed. */
+/* Call it with every result of the driver, so that a loss is noticed. */
 yoke_status yoke_device_result(yoke_device *device, yoke_status status);
 
 #endif

@@ -9,13 +9,13 @@
 /* A source's table of kernels; a backend's program handle. */
 typedef struct host_program host_program;
 
-/* Errors: UNAVAILABLE (no host kernels), MEMORY. */
+/* Creates a program.  Errors: UNAVAILABLE (no host kernels), MEMORY. */
 yoke_status host_program_create(yoke_context *context, const yoke_program_source *source, void **program);
 void host_program_destroy(yoke_context *context, void *program);
-/* As yoke_backend.function: the handle is a const yoke_host_kernel *.  Errors: ARGUMENT (says which there are). */
+/* As yoke_backend.function: the handle is a const yoke_host_kernel *.  Errors: ARGUMENT (the text lists the kernels). */
 yoke_status host_program_function(void *program, const char *name, void **function);
 
-/* A launch with its arguments by value, so that it can be done later. */
+/* A launch with its arguments by value, so that it can be executed later. */
 typedef struct host_launch {
     yoke_host_kernel_function *kernel;
     int64_t groups, num_arguments;
@@ -28,10 +28,10 @@ typedef struct host_launch {
     } arguments[YOKE_MAX_ARGUMENTS];
 } host_launch;
 
-/* What the backend's launch got, with buffers that are addresses of the host. */
+/* Copies the arguments of a backend's launch, with buffers that are addresses of the host. */
 void host_launch_prepare(host_launch *launch, void *function, int64_t groups, const yoke_argument *arguments, void *const *buffers,
                          int64_t num_arguments);
-/* Does all groups, each by one item, on so many threads. */
+/* Executes all groups, each as one item, on this number of threads. */
 void host_launch_do(const host_launch *launch, int threads);
 
 #endif

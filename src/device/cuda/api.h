@@ -1,9 +1,9 @@
 /*
- * api.h - what yoke calls of the CUDA driver API, NVRTC and cuBLAS, declared here so that nothing of CUDA is needed to build.
+ * api.h - the functions of the CUDA driver API, NVRTC and cuBLAS that yoke calls, declared here so that nothing of CUDA is needed to build.
  *
- * Names and binary interface are NVIDIA's (cuda.h, nvrtc.h, cublas_api.h).  The versions of functions are those that every driver since CUDA
- * 11.0 exports and later ones keep: the primary context instead of cuCtxCreate, whose signature changed with CUDA 13.
- * Where NVIDIA's headers were included before, only the lists are declared: so a test compares the two.
+ * Names and binary interface are NVIDIA's (cuda.h, nvrtc.h, cublas_api.h).  The versions of functions are those that every driver since
+ * CUDA 11.0 exports and later ones keep: the primary context instead of cuCtxCreate, whose signature changed with CUDA 13.
+ * If NVIDIA's headers were included before, only the lists are declared, so that a test can compare the two.
  */
 #ifndef YOKE_DEVICE_CUDA_API_H
 #define YOKE_DEVICE_CUDA_API_H
@@ -165,7 +165,7 @@ enum { CUBLAS_OP_N = 0 };
 
 #define YOKE_CUDA_POINTER(required, result, name, parameters) result(*name) parameters;
 
-/* The functions as they were found. */
+/* The functions that were found. */
 typedef struct yoke_cuda_driver {
     YOKE_CUDA_FUNCTIONS(YOKE_CUDA_POINTER)
 } yoke_cuda_driver;

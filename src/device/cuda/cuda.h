@@ -1,9 +1,9 @@
 /*
- * cuda.h - what the files of the cuda backend share.
+ * cuda.h - declarations that the files of the cuda backend share.
  *
- * cuda.c the table, devices and memory; queue.c queues, copies and events; load.c the libraries; program.c compiling and launching; blas.c BLAS.
- * Every entry makes the device's primary context current on the calling thread and puts back what was current before, so that an application
- * that uses CUDA itself is not disturbed.
+ * cuda.c the table, devices and memory; queue.c queues, copies and events; load.c the libraries; program.c compiling and launching;
+ * blas.c BLAS.  Every entry makes the device's primary context current on the calling thread and restores the previous one, so that an
+ * application that uses CUDA itself is not disturbed.
  */
 #ifndef YOKE_DEVICE_CUDA_CUDA_H
 #define YOKE_DEVICE_CUDA_CUDA_H
@@ -18,15 +18,15 @@ enum { YOKE_CUDA_MAX_ARGUMENTS = 64, YOKE_CUDA_MAX_ARCHITECTURES = 64 };
 typedef struct yoke_cuda {
     yoke_context *context;
     yoke_cache cache;
-    char why_not[256], remedy[256]; /* of the driver as a whole; "" if it is there */
+    char why_not[256], remedy[256]; /* of the driver as a whole; "" if it is available */
     yoke_cuda_driver driver;
-    int driver_version; /* of the CUDA that it speaks, 1000 major + 10 minor */
+    int driver_version; /* CUDA version of the driver, 1000 major + 10 minor */
     char driver_text[64];
     int device_count;
-    char compiler_why_not[256], compiler_remedy[256]; /* of NVRTC; "" if it is there */
+    char compiler_why_not[256], compiler_remedy[256]; /* of NVRTC; "" if it is available */
     yoke_cuda_compiler compiler;
     int compiler_major, compiler_minor;
-    int architectures[YOKE_CUDA_MAX_ARCHITECTURES], num_architectures; /* that NVRTC compiles for, 10 major + minor, ascending */
+    int architectures[YOKE_CUDA_MAX_ARCHITECTURES], num_architectures; /* for which NVRTC compiles, 10 major + minor, ascending */
     int blas_looked_for;
     yoke_cuda_blas blas;
     char blas_why_not[256];
@@ -52,7 +52,7 @@ typedef struct yoke_cuda_queue {
 
 /* ------------------------------------------------------------------------------------------------ load.c */
 
-/* Finds and starts the driver, and finds NVRTC; what is absent goes to the state's why_not and remedy. */
+/* Finds and starts the driver, and finds NVRTC; the state's why_not and remedy describe what is missing. */
 void yoke_cuda_load(yoke_cuda *state);
 /* Finds cuBLAS, at the first call.  Errors: UNAVAILABLE. */
 yoke_status yoke_cuda_load_blas(yoke_cuda *state);
@@ -61,13 +61,16 @@ yoke_status yoke_cuda_load_blas(yoke_cuda *state);
 
 /* Makes the device's context current. */
 CUresult yoke_cuda_enter(const yoke_cuda_device *device);
-/* Puts back what was current and returns `result`.  Where that fails the call has still done its work, and a lasting error shows at the next. */
+/*
+ * Restores the previous context and returns `result`.  If that fails the call has still done its work, and a permanent error shows at the
+ * next call.
+ */
 CUresult yoke_cuda_leave(const yoke_cuda_device *device, CUresult result);
 /* "CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)" */
 void yoke_cuda_error_text(const yoke_cuda *state, CUresult result, char *text, size_t bytes);
 /*
- * Fails with what the driver says about `result` (not CUDA_SUCCESS) and what was being done ("copying 8 bytes to the device").
- * DEVICE_MEMORY where memory was too small; DEVICE for everything else.
+ * Fails with the driver's text for `result` (not CUDA_SUCCESS) and the action ("copying 8 bytes to the device").
+ * DEVICE_MEMORY if memory was too small; DEVICE for everything else.
  */
 yoke_status yoke_cuda_fail(const yoke_cuda_device *device, CUresult result, const char *doing, ...) YOKE_PRINTF(3, 4);
 

@@ -1,5 +1,5 @@
 /*
- * opencl.h - what the files of the OpenCL backend share.
+ * opencl.h - declarations that the files of the OpenCL backend share.
  *
  * load.c opens the libraries, list.c finds and describes devices, memory.c has buffers and pinned memory,
  * queue.c queues and events, program.c programs and launches, opencl.c the table.
@@ -13,7 +13,7 @@
 #include "device/cache.h"
 #include "yoke/backend.h"
 
-/* What is called of OpenCL 1.2: the one list from which the table and its loading are made. */
+/* The functions of OpenCL 1.2 that are called: the table and its loading are made from this list. */
 #define OPENCL_FUNCTIONS(X)         \
     X(clBuildProgram)               \
     X(clCreateBuffer)               \
@@ -58,7 +58,7 @@ typedef struct opencl_functions {
 #undef OPENCL_MEMBER
 } opencl_functions;
 
-/* CLBlast's C interface, as its clblast_c.h (version 1.4 to 1.6) declares it; offsets and increments count elements. */
+/* CLBlast's C interface, as declared in its clblast_c.h (version 1.4 to 1.6); offsets and increments count elements. */
 enum { CLBLAST_ROW_MAJOR = 101, CLBLAST_LOWER = 122 };
 typedef int clblast_dspmv(int layout, int triangle, size_t n, double alpha, cl_mem ap, size_t ap_offset, cl_mem x, size_t x_offset,
                           size_t x_increment, double beta, cl_mem y, size_t y_offset, size_t y_increment, cl_command_queue *queue,
@@ -77,7 +77,7 @@ enum { OPENCL_TEXT_BYTES = 256 };
 typedef struct opencl_state {
     yoke_context *context;
     yoke_cache cache;
-    void *library; /* NULL: absent, and why_not says why */
+    void *library; /* NULL: not available, and why_not has the reason */
     char why_not[OPENCL_TEXT_BYTES];
     opencl_functions cl;
     void *blas_library; /* opened at the first call of BLAS */
@@ -91,16 +91,16 @@ typedef struct opencl_pinned opencl_pinned;
 
 typedef struct opencl_device {
     opencl_state *state;
-    yoke_context *context; /* the state's */
+    yoke_context *context; /* of the state */
     const opencl_functions *cl;
     cl_device_id id;
     cl_context driver_context;
-    cl_command_queue queue;       /* for what belongs to no queue of the caller: maps and first touches */
-    opencl_pinned *pinned;        /* list of all that is mapped */
-    int64_t most_bytes_at_once;   /* in one buffer */
+    cl_command_queue queue;       /* for operations outside the caller's queues: maps and first touches */
+    opencl_pinned *pinned;        /* list of all mapped memory */
+    int64_t most_bytes_at_once;   /* largest size of one buffer */
     char name[64];                /* "opencl:0.0" */
-    char model[256], driver[128]; /* description and versions: what compiled programs depend on */
-    int lost;                     /* a call failed with YOKE_ERROR_DEVICE */
+    char model[256], driver[128]; /* description and versions, on which compiled programs depend */
+    int lost;                     /* nonzero: a call failed with YOKE_ERROR_DEVICE */
 } opencl_device;
 
 typedef struct opencl_queue {
@@ -115,16 +115,16 @@ typedef struct opencl_event {
 
 /*
  * Fails for the error that `call` returned: out of host memory gives MEMORY, out of device memory DEVICE_MEMORY, arguments that the driver
- * finds wrong ARGUMENT, and all others DEVICE, which loses the device.  what: a sentence on what was asked for.
+ * rejects ARGUMENT, and all others DEVICE, which makes the device lost.  what: a sentence on the request.
  */
 yoke_status yoke_opencl_fail(opencl_device *device, cl_int error, const char *call, const char *what);
-/* "CL_OUT_OF_RESOURCES"; "an unknown error" for what the standard does not name. */
+/* "CL_OUT_OF_RESOURCES"; "an unknown error" for errors that the standard does not name. */
 const char *yoke_opencl_error_name(cl_int error);
 
 /* ---- load.c */
 yoke_status yoke_opencl_start(yoke_context *context, void **state);
 void yoke_opencl_stop(void *state);
-/* Errors: UNAVAILABLE (why, remedy). */
+/* Loads CLBlast.  Errors: UNAVAILABLE (reason, remedy). */
 yoke_status yoke_opencl_load_blas(opencl_state *state);
 
 /* ---- list.c */
@@ -140,9 +140,9 @@ void yoke_opencl_host_release(void *device, void *memory);
 
 /* ---- queue.c */
 /*
- * The end of every call that put a command into the queue: fails if that gave an error, and else flushes.  A driver may keep commands back
- * until it is told to start; what the host can walk away from - a launch, a copy, a recorded event - is started at once.  Clears and waits
- * need no flush: something comes after them, and at last clFinish.
+ * The end of every call that put a command into the queue: fails if the call returned an error, and else flushes.  A driver may hold
+ * commands back until it is flushed; operations for which the host need not wait - a launch, a copy, a recorded event - are started at
+ * once.  Clears and waits need no flush: another operation follows them, and at last clFinish.
  */
 yoke_status yoke_opencl_submit(opencl_queue *queue, cl_int error, const char *call, const char *what);
 yoke_status yoke_opencl_queue_create(void *device, int flags, void **queue);

@@ -1,7 +1,7 @@
 /*
- * sim.h - simulated devices: what they compute is real, the time that it takes is what a machine file says.
+ * sim.h - simulated devices: they compute real results, and the time of this work comes from a machine file.
  *
- * machine.c reads the file (docs/reference/machine-file.md), time.c has speed functions and noise, line.c what runs when,
+ * machine.c reads the file (docs/reference/machine-file.md), time.c has speed functions and noise, line.c the order of operations,
  * energy.c powers, sim.c the table of functions.
  */
 #ifndef YOKE_DEVICE_SIM_SIM_H
@@ -9,31 +9,32 @@
 
 #include "device/host_kernels.h"
 
-/* Seconds per unit, piecewise linear between points of ascending units, constant before the first and behind the last. */
+/* Seconds per unit, piecewise linear between points of ascending units, constant before the first and after the last. */
 typedef struct sim_speed {
     int64_t num_points; /* at least 1 */
     double *units, *seconds_per_unit;
 } sim_speed;
 
 typedef struct sim_copy {
-    double latency_s, bytes_per_s; /* bytes_per_s is infinite where no copy takes time for its length */
-    double free_bytes;             /* of each copy take no time */
+    double latency_s, bytes_per_s; /* bytes_per_s is infinite if the time of a copy does not depend on its length */
+    double free_bytes;             /* bytes of each copy that take no time */
     int64_t engines;               /* 1: one copy at a time; 2: one in each direction; 0: any number */
 } sim_copy;
 
 typedef struct sim_fault {
-    int64_t call;       /* this call of the driver after opening fails, counted from 1; 0: none */
+    int64_t call;       /* number of the driver's call after opening that fails, from 1; 0: none */
     yoke_status status; /* DEVICE or DEVICE_MEMORY */
 } sim_fault;
 
-/* What draws power: constant from one change to the next. */
+/* Hardware that draws power: constant from one change to the next. */
 typedef struct sim_domain {
-    int powered;                   /* nonzero: the file gives it a power; else nothing is kept */
-    double idle_w, busy_w, copy_w; /* of host and memory: idle, busy, and what copies add to either; a device has them for each level */
+    int powered; /* nonzero: the file gives it a power; else nothing is recorded */
+    double idle_w, busy_w,
+        copy_w; /* for host and memory: idle, busy, and the addition of copies to either; a device has them for each level */
     double period_s, resolution_j, wrap_j; /* of its meter; 0: shows every change; none; never */
-    double gain, gain_error;               /* the meter shows gain x E; gain_error is what it states of that */
-    double watts, since_s, since_j;        /* draws so much since then, when it had drawn so many joules */
-    double shown_j;                        /* drawn at the latest update of its meter not after since_s */
+    double gain, gain_error;               /* the meter shows gain x E; gain_error is its stated error */
+    double watts, since_s, since_j;        /* present power since a time, and the joules drawn until that time */
+    double shown_j;                        /* joules drawn until the latest update of its meter that is not after since_s */
 } sim_domain;
 
 /* A device at one frequency. */
@@ -43,31 +44,31 @@ typedef struct sim_level {
     double start_s; /* of every launch that has units */
     int powered;
     double idle_w, busy_w, copy_w;
-    double hosting_w; /* of a CPU: the host overhead while it is at this level; NaN: the machine's */
+    double hosting_w; /* of a CPU: the host overhead while it is at this level; NaN: that of the machine */
 } sim_level;
 
-typedef struct sim_profile { /* of a device, as the file describes it, and what it does */
+typedef struct sim_profile { /* of a device, as described by the file, and its state */
     char name[48];           /* NAME of sim:NAME */
     char description[256];
     yoke_device_class device_class; /* CPU or GPU */
     int64_t memory_bytes, compute_units, threads;
-    sim_level own; /* what all levels have that do not say otherwise */
+    sim_level own; /* values of all levels that do not define their own */
     sim_copy copy;
-    double noise, contention; /* a launch takes 1 + contention times as long while another device runs one */
+    double noise, contention; /* a launch takes 1 + contention times as long while another device executes one */
     int64_t seed;
     sim_fault fault;
     sim_domain domain;
     sim_level *levels;        /* by ascending frequency; at least one */
     int64_t num_levels;       /* at least 1 */
-    int64_t level;            /* of the frequency: launches that begin have it */
+    int64_t level;            /* of the present frequency: launches that begin use it */
     int64_t busy_level;       /* of the launch that began last */
-    int64_t launches, copies; /* that run now */
-    int64_t copies_back;      /* of these copies, those to the host */
+    int64_t launches, copies; /* numbers that are in progress */
+    int64_t copies_back;      /* number of these copies that go to the host */
 } sim_profile;
 
-/* Somebody who looks at the virtual clock while it moves: see run/machine/meter_sim.h. */
+/* An observer of the virtual clock while it advances: see run/machine/meter_sim.h. */
 typedef struct sim_watch {
-    double every_s, next_s; /* next_s: when it is called */
+    double every_s, next_s; /* next_s: time of its next call */
     void (*moved)(void *user);
     void *user;
     struct sim_watch *next;
@@ -78,12 +79,12 @@ typedef struct sim_machine {
     char name[64], description[256];
     sim_profile *devices;
     int64_t count;
-    sim_domain host, dram;              /* the host is busy where it does nothing but host GPUs that work */
-    double host_overhead_w, contention; /* the former at levels that do not say otherwise */
+    sim_domain host, dram;              /* the host counts as busy even if it only hosts working GPUs */
+    double host_overhead_w, contention; /* host_overhead_w: at levels that do not define their own */
     int host_described;                 /* nonzero: the file has the key "host" */
     int powered;                        /* nonzero: there is a domain with a power */
     double host_s;                      /* the host's virtual clock, which all devices share */
-    sim_watch *watches;                 /* their owners' */
+    sim_watch *watches;                 /* owned by their owners */
     struct sim_line *lines;
 } sim_machine;
 
@@ -92,21 +93,21 @@ typedef struct sim_state { /* of a context */
     sim_machine *machine; /* NULL: no file was read */
 } sim_state;
 
-/* Errors: INPUT (file, key, what was expected), MEMORY, SYSTEM. */
+/* Reads a machine file.  Errors: INPUT (file, key, what was expected), MEMORY, SYSTEM. */
 yoke_status sim_machine_create(yoke_context *context, const char *path, sim_machine **machine);
 void sim_machine_destroy(sim_machine *machine);
 
-/* The machine of the context, or NULL where no file was read.  Allocates nothing where nobody asked for devices. */
+/* The machine of the context, or NULL if no file was read.  Allocates nothing if no devices were requested. */
 sim_machine *sim_machine_of(yoke_context *context);
 
-/* The level of the device whose frequency is nearest to that. */
+/* The level of the device whose frequency is nearest. */
 int64_t sim_nearest_level(const sim_profile *device, double frequency_hz);
 
 /* -------------------------------------------------------------------------------------------------- line.c */
 
-/* A moment that a queue reaches, or has reached. */
+/* A point in a queue that is reached, or will be reached. */
 typedef struct sim_mark {
-    int64_t holders; /* events and operations that know it */
+    int64_t holders; /* number of events and operations that refer to it */
     int reached;
     double time_s;
 } sim_mark;
@@ -125,39 +126,42 @@ typedef struct sim_operation {
     sim_mark *mark; /* of RECORD and WAIT, one holder of it */
 } sim_operation;
 
-/* What a queue was asked to do and has not done, in order.  The first operation may be running. */
+/* The operations of a queue that are not done yet, in order.  The first operation may be running. */
 typedef struct sim_line {
     sim_machine *machine;
     sim_profile *device;
     sim_operation *operations; /* a ring */
     int64_t first, count, capacity;
     int running;
-    double from_s, left_s, slows; /* what runs has left_s to do since from_s, which takes slows times as long, */
-    double until_s;               /* until then */
+    double from_s, left_s, slows; /* the running operation has left_s of work since from_s, which takes `slows` times as long, */
+    double until_s;               /* and ends at until_s */
     struct sim_line *next;
 } sim_line;
 
-/* With room for some operations.  Errors: MEMORY. */
+/* Creates a queue with room for some operations.  Errors: MEMORY. */
 yoke_status sim_line_open(sim_line *line, sim_machine *machine, sim_profile *device);
-/* What it has not done is not done any more; who waits for it goes on. */
+/* Cancels the remaining operations; those that wait for it continue. */
 void sim_line_close(sim_line *line);
-/* Takes the operation over, its mark included, also where it fails.  Errors: MEMORY. */
+/* Takes ownership of the operation, including its mark, also on failure.  Errors: MEMORY. */
 yoke_status sim_line_add(sim_line *line, const sim_operation *operation);
 
-/* The host's clock goes to time_s, unless it is there already, past all who watch, and the devices go on until then. */
+/*
+ * Advances the host's clock to time_s, unless it is there already, calls all observers on the way, and lets the devices continue until
+ * then.
+ */
 void sim_machine_wait(sim_machine *machine, double time_s);
-/* The host waits until the line has done everything, or the mark is reached. */
+/* The host waits until the line has finished, or the mark is reached. */
 void sim_line_finish(sim_line *line);
 void sim_mark_wait(sim_machine *machine, const sim_mark *mark);
-/* The host waits until the first operation ends of all that run.  Zero: none does. */
+/* The host waits until the first of all running operations ends.  Returns zero if none runs. */
 int sim_machine_pass(sim_machine *machine);
 
-/* Launches that begin from now on are done at that level. */
+/* Launches that begin from now on use that level. */
 void sim_set_level(sim_machine *machine, sim_profile *device, int64_t level);
 
 /* ------------------------------------------------------------------------------------------------ energy.c */
 
-/* To be called where something has begun or ended on the device: its power and those of host and memory change, at the host's time. */
+/* Call it if something has begun or ended on the device: its power and those of host and memory change, at the host's time. */
 void sim_energy_change(sim_machine *machine, sim_profile *device);
 /* The powers of a machine whose clock stands at 0. */
 void sim_energy_start(sim_machine *machine);
@@ -166,7 +170,7 @@ void sim_energy_start(sim_machine *machine);
 double sim_energy_j(const sim_domain *domain, double now_s);
 double sim_energy_shown_j(const sim_domain *domain, double now_s);
 
-/* When the domain's meter was updated last, at the host's time now_s. */
+/* The time of the latest update of the domain's meter, at the host's time now_s. */
 double sim_meter_update_s(const sim_domain *domain, double now_s);
 
 /* The idle device's least power, and the device's greatest, at any level. */
@@ -183,7 +187,7 @@ typedef struct sim_random {
 } sim_random;
 
 double sim_seconds_per_unit(const sim_speed *speed, double units);
-/* 1 + N(0, sigma), never below 0; draws nothing where sigma is 0. */
+/* 1 + N(0, sigma), never below 0; uses no random number if sigma is 0. */
 double sim_noise_factor(sim_random *random, double sigma);
 
 #endif
