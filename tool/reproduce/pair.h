@@ -35,7 +35,7 @@ yoke_status reproduce_alternative(reproduce_report *report, const reproduce_pair
                                   reproduce_outcome *outcome);
 
 /*
- * The share, in least time, of `accelerators` accelerators together beside a host, of `units` units.  host_s, accelerator_s: seconds of a
+ * The share, in least time, of `accelerators` accelerators together with a host, of `units` units.  host_s, accelerator_s: seconds of a
  * unit on each.
  */
 yoke_status reproduce_balance(reproduce_report *report, double host_s, double accelerator_s, int accelerators, int64_t units,

@@ -58,12 +58,15 @@ typedef struct reproduce_row {
     const char *recomputed_text;
     const char *by; /* how recomputed is found: "planner", "eq. 26"; required if it is compared */
     bool checked;   /* check is given */
-    /* The same number found in another way: a closed formula beside the planner; beside a published number it must agree to 1e-9. */
+    /*
+     * The same number found in another way: a closed formula in addition to the planner; if there is a published number it must agree to
+     * 1e-9.
+     */
     double check;
     const char *check_by; /* how check is found, which is another way than by */
     /* Tolerance: the greater of absolute and relative x |published| (|check| if nothing is published) counts. */
     double absolute, relative;
-    const char *because; /* reason of the tolerance; required if there is one, also of 0, beside a published number or a check */
+    const char *because; /* reason of the tolerance; required if a published number or a check has one, also of 0 */
     reproduce_kind kind;
     const char *reason; /* why a row is repeated, unchecked or not evaluated */
     reproduce_status status;
