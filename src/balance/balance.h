@@ -25,7 +25,7 @@ typedef struct balance_device {
     double rate;          /* seconds per unit: given at the start, or of the latest round with a measurement; NaN: not known */
     speed_model model;    /* of the adaptive policy */
     double copy_s;        /* seconds to move a unit there, smoothed; NaN: not known */
-    double copied;        /* number of units copied at once; 0: it is not considered how the seconds depend on it */
+    double copied;        /* number of units copied at once; 0: the dependence of copy_s on this number is not considered */
     double copy_each_s;   /* part of these seconds that another unit adds; NaN: only one size was seen */
     double moved;         /* part of its units that is moved to it in a round, smoothed; NaN: not known before two rounds reported it */
     int64_t moved_rounds; /* number of rounds that reported what was moved */

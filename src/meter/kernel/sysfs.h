@@ -27,7 +27,7 @@ int sysfs_processor_has(const meter_site *site, const char *key, const char *wor
 
 /* "a virtual machine" with what is known of it, if the processor reports one, else "". */
 void sysfs_virtual_machine(const meter_site *site, char text[64]);
-/* Whether this is a container, recognised by files or variables that container engines set. */
+/* Whether this is a container, recognised by files that container engines create. */
 int sysfs_in_container(const meter_site *site);
 
 /* Opens a file that contains a number, and never waits.  Returns the descriptor, or -1 and errno. */
