@@ -1,5 +1,6 @@
 /*
- * calibrate.h - `yoke calibrate --kernel gemm`, `transpose` and `tsp`: what devices take for the units of yoke dense, under the names by which its store has them.
+ * calibrate.h - `yoke calibrate --kernel gemm`, `transpose` and `tsp`: measures the time of devices for the units of yoke dense, and stores
+ * it under the names that yoke dense uses.
  */
 #ifndef DENSE_CALIBRATE_H
 #define DENSE_CALIBRATE_H

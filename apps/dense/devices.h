@@ -1,5 +1,5 @@
 /*
- * devices.h - the options that all operations have: on which devices, with which objective, and what is told.
+ * devices.h - the options that all operations have: devices, objective and output.
  */
 #ifndef DENSE_DEVICES_H
 #define DENSE_DEVICES_H
@@ -14,10 +14,10 @@ typedef struct dense_words {
     bool explain;
 } dense_words;
 
-/* Adds the options that are read into `words`. */
+/* Adds these options to the table; parsing stores their values in `words`. */
 void dense_device_options(app_option_table *table, dense_words *words, app_terminal *terminal);
 
-/* Errors: INPUT (share, objective). */
+/* Checks the values of --share and --objective.  Errors: INPUT (share, objective). */
 yoke_status dense_devices_check(yoke_context *context, const dense_words *words);
 
 /* Reads the machine file, sets the number of threads and opens the devices.  Errors: those of yoke_machine_read and yoke_run_create. */

@@ -1,5 +1,5 @@
 /*
- * gemm_ranks.h - yoke dense gemm on several ranks: makes their parts, multiplies, checks, writes and tells.
+ * gemm_ranks.h - yoke dense gemm on several ranks: creates their parts, multiplies, checks, writes and reports.
  */
 #ifndef DENSE_GEMM_RANKS_H
 #define DENSE_GEMM_RANKS_H
@@ -9,7 +9,7 @@
 #include "operation.h"
 #include "ranks/product.h"
 
-/* What the command line of this rank asks for. */
+/* The product that the command line of this rank requests. */
 typedef struct dense_gemm_ranks {
     int64_t rows, columns, depth; /* of C; columns of A */
     dense_precision precision;
@@ -21,12 +21,16 @@ typedef struct dense_gemm_ranks {
 } dense_gemm_ranks;
 
 /*
- * Refuses ranks whose command lines say different things of the product.  To be called before anything collective that depends on them: ranks would wait for each
- * other for ever.  options.block does not count, but what is given with -b.  Collective.  Errors: INPUT, on which all agree.
+ * Refuses ranks whose command lines differ in the product.  It must be called before anything collective that depends on them, otherwise
+ * ranks would wait for each other for ever.  options.block is not compared, but the value of -b is.  Collective.  Errors: INPUT, on which
+ * all ranks agree.
  */
 yoke_status dense_gemm_check_alike(const dense_work *work, const dense_gemm_ranks *asked);
 
-/* work->run is there, and the command lines are alike.  Collective.  Errors: those that ranks agree on, and of the product: NUMERIC (it failed its check). */
+/*
+ * work->run is open, and the command lines agree.  Collective.  Errors: those on which ranks agree, those of the product, NUMERIC (the
+ * product failed its check).
+ */
 yoke_status dense_gemm_on_ranks(dense_work *work, const dense_gemm_ranks *asked, int argc, char **argv);
 
 #endif

@@ -7,21 +7,22 @@
 #include "common/console/terminal.h"
 #include "matrix/npy.h"
 
-/* --precision; `kind` stays where the word is NULL.  Errors: INPUT. */
+/* Parses --precision; `kind` is not changed if the word is NULL.  Errors: INPUT. */
 yoke_status dense_input_precision(yoke_context *context, const char *word, dense_precision *kind);
 
 /*
- * Opens a file by its name: .npy, which says its sizes, or raw, of these ones.  Sizes that are not 0 must be those of the file.
- * Errors: INPUT (also where a raw file has no sizes, and how to give them).
+ * Opens a file whose name determines its format: .npy, which states its sizes, or raw, with the given sizes.  Sizes that are not 0 must be
+ * those of the file.
+ * Errors: INPUT (also if a raw file has no sizes; the message explains how to give them).
  */
 yoke_status dense_input_open(yoke_context *context, const char *path, int64_t rows, int64_t columns, dense_precision precision,
                              dense_npy *file);
 
-/* Random numbers by the seed.  Errors: INPUT, MEMORY. */
+/* Fills a new matrix with random numbers that depend on the seed.  Errors: INPUT, MEMORY. */
 yoke_status dense_input_random(yoke_context *context, int64_t rows, int64_t columns, dense_precision precision, uint64_t seed,
                                dense_matrix *matrix);
 
-/* Reads an open file, with progress.  Errors: INPUT, MEMORY. */
+/* Reads an open file and shows progress.  Errors: INPUT, MEMORY. */
 yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_precision precision, dense_matrix *matrix);
 
 #endif

@@ -14,8 +14,8 @@ typedef struct dense_npy_header {
 
 /*
  * Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }: the keys in any order, each once.  path: for messages.
- * Errors: INPUT (where the text is no such dictionary; a type other than float32 and float64; other than two dimensions; a side that is not
- * 1 .. DENSE_MAX_SIDE).
+ * Errors: INPUT (the text is not such a dictionary; a type other than float32 and float64; a number of dimensions other than two; a side
+ * that is not 1 .. DENSE_MAX_SIDE).
  */
 yoke_status dense_npy_header_parse(yoke_context *context, const char *path, const char *text, dense_npy_header *header);
 
