@@ -1,16 +1,16 @@
 /*
- * panel_text.h - products of matrices for devices, in the dialect (yoke/dialect.h).  DENSE_REAL is double or float; DENSE_PANEL the kernel's name.  Included
- * once for each of them: there is no guard.
+ * panel_text.h - products of matrices for devices, in the dialect (yoke/dialect.h).  DENSE_REAL is double or float; DENSE_PANEL is the
+ * kernel's name.  The file is included once for each of them, so it has no guard.
  */
 #include "yoke/dialect.h"
 
-#define DENSE_ROWS 4 /* of C that an item has at a time, and columns: as many as a vector of floats is long */
+#define DENSE_ROWS 4 /* rows of C that an item computes at a time; and columns: as many as a vector of floats has */
 #define DENSE_COLUMNS 16
-#define DENSE_KERNEL(name, parameters) YOKE_KERNEL(name, parameters) /* the value of DENSE_PANEL, not this word */
+#define DENSE_KERNEL(name, parameters) YOKE_KERNEL(name, parameters) /* expands DENSE_PANEL to its value */
 
 /*
- * C (rows x n) = or += A (rows x k, of it columns begin .. begin + depth - 1) B (depth x n), all by rows.  add: nonzero adds.  An item has DENSE_ROWS x DENSE_COLUMNS
- * entries of C at a time, or what there is of them at the edges.
+ * C (rows x n) = or += A (rows x k, of which columns begin .. begin + depth - 1 are used) B (depth x n), all by rows.  Nonzero add: adds to
+ * C.  An item computes DENSE_ROWS x DENSE_COLUMNS entries of C at a time, or fewer at the edges.
  */
 DENSE_KERNEL(DENSE_PANEL, (yoke_long rows, yoke_long n, yoke_long k, yoke_long begin, yoke_long depth, YOKE_GLOBAL const DENSE_REAL *a,
                            YOKE_GLOBAL const DENSE_REAL *b, YOKE_GLOBAL DENSE_REAL *c, yoke_int add))

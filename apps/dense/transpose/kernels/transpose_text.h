@@ -1,15 +1,18 @@
 /*
- * transpose_text.h - transposition for devices, in the dialect (yoke/dialect.h).  DENSE_WORD is int or yoke_long: numbers are moved as they are.
+ * transpose_text.h - transposition for devices, in the dialect (yoke/dialect.h).  DENSE_WORD is int or yoke_long: bits are moved unchanged.
  */
 #include "yoke/dialect.h"
 
-#define DENSE_SIDE 32                                                /* of a tile, which goes through memory of the group */
-#define DENSE_KERNEL(name, parameters) YOKE_KERNEL(name, parameters) /* the value of DENSE_TRANSPOSE, not this word */
+#define DENSE_SIDE 32                                                /* of a tile, which is stored in the memory of the group */
+#define DENSE_KERNEL(name, parameters) YOKE_KERNEL(name, parameters) /* expands DENSE_TRANSPOSE to its value */
 
-/* b (columns x rows) = a (rows x columns) transposed, both by rows.  A group has a tile at a time: it reads rows of a and writes rows of b. */
+/*
+ * b (columns x rows) = a (rows x columns) transposed, both by rows.  A group processes one tile at a time: it reads rows of a and writes
+ * rows of b.
+ */
 DENSE_KERNEL(DENSE_TRANSPOSE, (yoke_long rows, yoke_long columns, YOKE_GLOBAL const DENSE_WORD *a, YOKE_GLOBAL DENSE_WORD *b))
 {
-    YOKE_LOCAL DENSE_WORD tile[DENSE_SIDE * (DENSE_SIDE + 1)]; /* rows of odd length: columns lie in different banks */
+    YOKE_LOCAL DENSE_WORD tile[DENSE_SIDE * (DENSE_SIDE + 1)]; /* rows of odd length: entries of a column are in different banks */
     const yoke_long high = (rows + DENSE_SIDE - 1) / DENSE_SIDE, wide = (columns + DENSE_SIDE - 1) / DENSE_SIDE;
     for (yoke_long t = YOKE_GROUP; t < high * wide; t += YOKE_GROUPS) {
         const yoke_long row = t / wide * DENSE_SIDE, column = t % wide * DENSE_SIDE;

@@ -1,6 +1,6 @@
 /*
- * climb_text.h - hill climbing on tours, in the dialect (yoke/dialect.h), for devices and for the cores alike.  Whole numbers only: the same restart gives the
- * same tour everywhere.
+ * climb_text.h - hill climbing on tours, in the dialect (yoke/dialect.h), for devices and cores.  It uses integers only, so the same
+ * restart gives the same tour everywhere.
  */
 #include "yoke/dialect.h"
 
@@ -14,7 +14,10 @@ YOKE_FUNCTION unsigned int dense_mix(unsigned int x)
     return x ^ (x >> 16);
 }
 
-/* A random order of the cities 0 .. n - 1 (Fisher and Yates), by numbers of xorshift32 (Marsaglia 2003) that depend on seed and restart; tour[n] = tour[0]. */
+/*
+ * A random order of the cities 0 .. n - 1 (Fisher and Yates), from random numbers of xorshift32 (Marsaglia 2003) that depend on seed and
+ * restart; tour[n] = tour[0].
+ */
 YOKE_FUNCTION void dense_shuffle(yoke_int n, yoke_long seed, yoke_long restart, YOKE_GLOBAL yoke_int *tour)
 {
     unsigned int state = dense_mix((unsigned int)seed + 0x9e3779b9U);
@@ -36,8 +39,9 @@ YOKE_FUNCTION void dense_shuffle(yoke_int n, yoke_long seed, yoke_long restart, 
 }
 
 /*
- * From there always the best exchange of two edges (2-opt), until none makes the tour shorter; returns its length.  distance [n][n] symmetric, each below 2^29.
- * tour [n + 1]; edge [n]: edge[i] is that from tour[i] to tour[i + 1].  *steps: exchanges.
+ * Begins with a random tour and applies the best exchange of two edges (2-opt) until none makes the tour shorter; returns its length.
+ * distance [n][n]: symmetric, each below 2^29.  tour [n + 1].  edge [n]: edge[i] is the length from tour[i] to tour[i + 1].  *steps: number
+ * of exchanges.
  */
 YOKE_FUNCTION yoke_long dense_climb(yoke_int n, yoke_long seed, yoke_long restart, YOKE_GLOBAL const yoke_int *distance,
                                     YOKE_GLOBAL yoke_int *tour, YOKE_GLOBAL yoke_int *edge, yoke_int *steps)
@@ -73,7 +77,7 @@ YOKE_FUNCTION yoke_long dense_climb(yoke_int n, yoke_long seed, yoke_long restar
     return length;
 }
 
-/* Restarts first .. last - 1; length and steps begin with the first of them.  Of space each restart has 2 n + 1 numbers. */
+/* Climbs restarts first .. last - 1; length and steps have one entry for each.  space has 2 n + 1 numbers for each restart. */
 YOKE_KERNEL(climb_tours, (yoke_long first, yoke_long last, yoke_int n, yoke_long seed, YOKE_GLOBAL const yoke_int *distance,
                           YOKE_GLOBAL yoke_int *space, YOKE_GLOBAL yoke_long *length, YOKE_GLOBAL yoke_int *steps))
 {
