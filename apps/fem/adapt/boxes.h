@@ -7,7 +7,7 @@
 #include "case/case.h"
 #include "space/space.h"
 
-/* Refines until every leaf that a box touches has the box's level at least.  Errors: MEMORY, INPUT (as fem_space_create), INTERRUPTED. */
+/* Refines until every leaf that touches a box has at least the box's level.  Errors: MEMORY, INPUT (as fem_space_create), INTERRUPTED. */
 yoke_status fem_refine_boxes(const fem_case_refine *refine, const fem_problem *problem, fem_forest *forest);
 
 #endif

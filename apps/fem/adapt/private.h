@@ -18,7 +18,7 @@ typedef struct fem_adaptation {
     fem_operator operator_kind;
     fem_forest *forest;
     fem_distribution *distribution;
-    fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
+    fem_coarse_keeper *keeper; /* keeps the last level of the multigrid, which often does not change from step to step */
     bool titled;               /* the table's header is printed */
     fem_solver_choice choice;
     fem_results *results;
@@ -35,16 +35,22 @@ typedef struct fem_adaptation {
     double refine_s, partition_s;
     bool finished; /* at least one step is on disk */
     fem_keep keep;
-    double *start; /* what the iteration had reached on the mesh that the run goes on with; or NULL */
+    double *start; /* iterate of the checkpoint on the mesh with which the run continues; NULL: none */
     char record_path[FEM_PATH_LENGTH];
 } fem_adaptation;
 
-/* Forest, distribution and all else that may find the input bad: writes nothing.  Collective.  Errors: INPUT, MEMORY, SYSTEM. */
+/*
+ * Creates forest, distribution and everything else that may detect invalid input; writes nothing.  Collective.  Errors: INPUT, MEMORY,
+ * SYSTEM.
+ */
 yoke_status fem_adaptation_prepare(fem_adaptation *a);
-/* Opens results, record and checkpoints, and goes on from a checkpoint where the run asks for it.  Collective.  Errors: INPUT, MEMORY, SYSTEM. */
+/*
+ * Opens results, record and checkpoints, and continues from a checkpoint if the run requests it.  Collective.  Errors: INPUT, MEMORY,
+ * SYSTEM.
+ */
 yoke_status fem_adaptation_begin(fem_adaptation *a);
 /*
- * Distributes the mesh over the ranks by what runs know of their speeds, before any solve, as far as something may be known; else it stays as it lies.
+ * Distributes the mesh over the ranks by their known speeds, before any solve.  If speeds are not known, elements stay on their ranks.
  * Collective.  Errors: those of fem_distribution_learn and fem_distribution_shares.
  */
 yoke_status fem_adaptation_distribute(fem_adaptation *a);

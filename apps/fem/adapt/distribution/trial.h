@@ -9,7 +9,7 @@
 typedef struct fem_trial fem_trial;
 
 /*
- * Products with the operator of a space, of so many of its first elements.  All is borrowed.
+ * Prepares products with the operator of a space, on a given number of its first elements.  All arguments are borrowed.
  * Errors: MEMORY.
  */
 yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
@@ -17,11 +17,15 @@ yoke_status fem_trial_create(const fem_space *space, const fem_constraints *cons
 void fem_trial_destroy(fem_trial *trial); /* NULL allowed */
 
 /*
- * A yoke_run_trial; user: the fem_trial.  A device whose memory is too small tries fewer elements, and the seconds are in proportion.
+ * A yoke_run_trial; user: the fem_trial.  A device whose memory is too small tries fewer elements, and the seconds are scaled in
+ * proportion.
  * Errors: those of fem_decomposition_create; after DEVICE the device is marked as failed.
  */
 yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
-/* A yoke_run_trial_together; user: the fem_trial.  Devices work beside each other, each on first elements by itself: they exchange nothing.  Errors: as above. */
+/*
+ * A yoke_run_trial_together; user: the fem_trial.  Devices work at the same time, each on its own first elements: they exchange nothing.
+ * Errors: as above.
+ */
 yoke_status fem_trial_run_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed);
 
 #endif
