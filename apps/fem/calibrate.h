@@ -1,9 +1,9 @@
 /*
- * calibrate.h - `yoke calibrate --kernel axmebe`: what devices take for the element-by-element products of `yoke fem`, under the names by which its store
- * has them.
+ * calibrate.h - `yoke calibrate --kernel axmebe`: measures the time of devices for the element-by-element products of `yoke fem`, and
+ * stores it under the names that `yoke fem` uses.
  *
- * A unit is an element of a generated cube, of which a device gets the first ones.  Before anything is measured, the product of each device is compared with
- * that of the other operator on the host's cores.
+ * A unit is an element of a generated cube, of which a device gets the first ones.  Before anything is measured, the product of each device
+ * is compared with that of the other operator on the host's cores.
  */
 #ifndef FEM_CALIBRATE_H
 #define FEM_CALIBRATE_H

@@ -1,8 +1,9 @@
 /*
- * case.h - a case file as it was written: every value with its place, defaults filled in, everything checked that needs no mesh.
+ * case.h - a case file: every value with its position in the file, defaults filled in, and everything checked that needs no mesh.
  *
- * The keys, their units, ranges, defaults and meanings are in one table, schema.c; docs/reference/case-file.md shows it.  Quantities are in one
- * consistent set of units, which `units` may name; where a comment or a name says m, Pa or J, it is the set's own unit of that kind.
+ * The keys, their units, ranges, defaults and meanings are in one table, schema.c; docs/reference/case-file.md shows it.  Quantities are in
+ * one consistent set of units, which `units` may name.  Where a comment or a name says m, Pa or J, it means the set's own unit of that
+ * kind.
  */
 #ifndef FEM_CASE_CASE_H
 #define FEM_CASE_CASE_H
@@ -36,7 +37,7 @@ typedef enum fem_output_field {
     FEM_FIELD_MATERIAL
 } fem_output_field;
 
-/* Those of one problem type alone. */
+/* Fields of one problem type only. */
 #define FEM_FIELDS_ELASTICITY                                                                                           \
     (1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_STRESS | 1 << FEM_FIELD_VON_MISES | 1 << FEM_FIELD_PRINCIPAL_STRESS | \
      1 << FEM_FIELD_STRAIN | 1 << FEM_FIELD_PRINCIPAL_STRAIN | 1 << FEM_FIELD_TEMPERATURE)
@@ -95,13 +96,13 @@ typedef struct fem_case_refine {
 
 typedef struct fem_case_solver {
     app_place place;
-    app_number energy_error, relative_residual;           /* NaN: not asked for */
+    app_number energy_error, relative_residual;           /* NaN: not requested */
     app_integer preconditioner, operator, max_iterations; /* fem_preconditioner, fem_operator_choice */
 } fem_case_solver;
 
 typedef struct fem_case_output {
     app_place place;
-    app_text directory; /* relative to the working directory; never NULL, its place zero where it follows from the case's name */
+    app_text directory; /* relative to the working directory; never NULL; its place is zero if it is derived from the case's name */
     app_integer fields; /* bits 1 << fem_output_field; those of the other problem type are never set */
 } fem_case_output;
 
@@ -137,7 +138,7 @@ typedef struct fem_case_probe {
     app_vector x;
 } fem_case_probe;
 
-/* What the schema table fills. */
+/* The values that the schema table fills. */
 typedef struct fem_case_keys {
     app_place place;
     app_text mesh, units;
@@ -161,11 +162,11 @@ typedef struct fem_case {
     yoke_context *context;  /* borrowed */
     app_yaml *yaml;         /* owns all memory of `keys` */
     const char *path;       /* of the case file, as given */
-    const char *mesh_path;  /* where the mesh is: relative to the case file's directory */
-    const char *heat_path;  /* likewise the case that temperature.case names; or NULL */
-    uint32_t heat_checksum; /* of its file as it was then; 0: there is none */
+    const char *mesh_path;  /* path of the mesh: relative to the case file's directory */
+    const char *heat_path;  /* likewise for the case that temperature.case names; NULL: none */
+    uint32_t heat_checksum; /* of its file when it was read; 0: there is none */
     fem_case_keys keys;
-    fem_units units; /* labels of keys.units; all "" where the case names none */
+    fem_units units; /* labels of keys.units; all "" if the case names none */
 } fem_case;
 
 extern const app_key fem_case_schema[];
@@ -176,20 +177,23 @@ extern const app_key fem_case_schema[];
  */
 yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **input);
 
-/* As fem_case_read, from `bytes` characters at `text`; path is for messages and for where the mesh is.  Only tests call it: thousands of cases are no files. */
+/*
+ * As fem_case_read, from `bytes` characters at `text`; path is for messages and for the location of the mesh.  Only tests call it: their
+ * thousands of cases are not files.
+ */
 yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
                            int num_overrides, fem_case **input);
 void fem_case_destroy(fem_case *input);
 
 /*
- * Checks that files can be made in output.directory, or that the directory can be made; leaves nothing behind.
+ * Checks that files can be created in output.directory, or that the directory can be created; leaves nothing behind.
  * Errors: INPUT (the text names place, directory and cause).
  */
 yoke_status fem_case_check_output(const fem_case *input);
 
 /*
- * Bytes that a solution of this case needs with so many elements, of its element type, operator and problem type: nodes for each element of
- * a structured mesh (q1: 1, s2: 4, q2: 8) x components x 800 bytes, plus packed element matrices where they are stored.
+ * Bytes that a solution of this case needs with this number of elements, for its element type, operator and problem type: nodes per element
+ * of a structured mesh (q1: 1, s2: 4, q2: 8) x components x 800 bytes, plus packed element matrices if they are stored.
  */
 double fem_case_memory_bytes(const fem_case *input, double elements);
 
