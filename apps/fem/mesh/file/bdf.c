@@ -6,35 +6,21 @@
 #include "mesh/file/bdf.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_LEFT_OUT = 64, MAX_NUMBER = 99999999 };
+#include "mesh/file/rewrite.h"
 
-typedef struct numbered {
-    int64_t number, line;
-} numbered;
-
-typedef struct list {
-    int64_t count, capacity;
-    numbered *item;
-} list;
-
-typedef struct left_out {
-    char name[FEM_BDF_NAME_BYTES];
-    int64_t count;
-} left_out;
+enum { MAX_NUMBER = 99999999 };
 
 typedef struct rewriting {
     fem_bdf_reader reader;
     fem_bdf_card card;
-    char *text; /* the file for Gmsh */
-    int64_t bytes, capacity;
-    list nodes, elements;
+    fem_text text; /* the file for Gmsh */
+    fem_labels nodes, elements;
     int64_t constrained, turned; /* nodes with single-point constraints of displacements, with displacements in another system */
-    left_out given[MAX_LEFT_OUT], lost[MAX_LEFT_OUT];
+    fem_left_out given[FEM_LEFT_OUT], lost[FEM_LEFT_OUT];
 } rewriting;
 
 /* ------------------------------------------------------------------------------------------------- tables */
@@ -126,54 +112,18 @@ static int is_one_of(const char *name, const char *const *patterns, size_t count
 
 /* -------------------------------------------------------------------------------------------------- output */
 
-static yoke_status put(rewriting *run, const char *format, ...) YOKE_PRINTF(2, 3);
-
-static yoke_status put(rewriting *run, const char *format, ...)
-{
-    enum { MAX_BYTES = 128 };
-    while (run->capacity - run->bytes < MAX_BYTES) {
-        yoke_status status = yoke_grow(run->reader.context, &run->text, run->capacity, &run->capacity, 1 << 16, 1);
-        if (status) return status;
-    }
-    va_list values;
-    va_start(values, format);
-    run->bytes += vsnprintf(run->text + run->bytes, MAX_BYTES, format, values);
-    va_end(values);
-    return YOKE_OK;
-}
-
 static yoke_status refuse(const rewriting *run, const char *why)
 {
     return yoke_fail(run->reader.context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s: %s", run->reader.path, (long long)run->card.line,
                      run->card.name, why);
 }
 
-static yoke_status add_number(rewriting *run, list *to, int64_t number)
+static yoke_status add_number(rewriting *run, fem_labels *to, int64_t number)
 {
     if (number < 1 || number > MAX_NUMBER)
         return yoke_fail(run->reader.context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s has the number %lld; 1 to %d are possible",
                          run->reader.path, (long long)run->card.line, run->card.name, (long long)number, MAX_NUMBER);
-    yoke_status status = yoke_grow(run->reader.context, &to->item, to->count, &to->capacity, 1024, sizeof *to->item);
-    if (!status) to->item[to->count++] = (numbered){number, run->card.line};
-    return status;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const numbered *left = a, *right = b;
-    if (left->number != right->number) return left->number < right->number ? -1 : 1;
-    return (left->line > right->line) - (left->line < right->line);
-}
-
-static yoke_status check_unique(const rewriting *run, list *of, const char *what)
-{
-    if (of->count > 0) qsort(of->item, (size_t)of->count, sizeof *of->item, by_number);
-    for (int64_t i = 1; i < of->count; i++)
-        if (of->item[i].number == of->item[i - 1].number)
-            return yoke_fail(run->reader.context, YOKE_ERROR_INPUT,
-                             "mesh '%s' line %lld: %s %lld is given a second time (first in line %lld)", run->reader.path,
-                             (long long)of->item[i].line, what, (long long)of->item[i].number, (long long)of->item[i - 1].line);
-    return YOKE_OK;
+    return fem_labels_add(run->reader.context, to, number, run->card.line);
 }
 
 /* -------------------------------------------------------------------------------------------------- cards */
@@ -205,7 +155,8 @@ static yoke_status rewrite_grid(rewriting *run)
     if (!status) status = fem_bdf_integer(&run->reader, &run->card, 1, 0, &number);
     if (!status) status = add_number(run, &run->nodes, number);
     for (int axis = 0; axis < 3 && !status; axis++) status = fem_bdf_real(&run->reader, &run->card, 3 + axis, &x[axis]);
-    return status ? status : put(run, "GRID,%lld,,%.17g,%.17g,%.17g\n", (long long)number, x[0], x[1], x[2]);
+    return status ? status
+                  : fem_text_put(run->reader.context, &run->text, "GRID,%lld,,%.17g,%.17g,%.17g\n", (long long)number, x[0], x[1], x[2]);
 }
 
 /* The element's nodes, all of first or all of second order; fields behind those of lines and faces are other things. */
@@ -240,14 +191,15 @@ static yoke_status rewrite_element(rewriting *run, const element_card *kind)
     if (!status) status = take_nodes(run, kind, node, &count);
     if (!status && strcmp(kind->written, "CPYRAM") == 0)
         status = refuse(run, "pyramids cannot be split into hexahedra: mesh the volume with tetrahedra, or with hexahedra");
-    if (!status) status = put(run, "%s,%lld,%lld", kind->written, (long long)number, (long long)property);
+    if (!status)
+        status = fem_text_put(run->reader.context, &run->text, "%s,%lld,%lld", kind->written, (long long)number, (long long)property);
     on_line = 2;
     for (int k = 0; k < count && !status; k++) {
-        if (on_line == 8) status = put(run, ",+\n+");
+        if (on_line == 8) status = fem_text_put(run->reader.context, &run->text, ",+\n+");
         on_line = on_line % 8 + 1;
-        if (!status) status = put(run, ",%lld", (long long)node[k]);
+        if (!status) status = fem_text_put(run->reader.context, &run->text, ",%lld", (long long)node[k]);
     }
-    return status ? status : put(run, "\n");
+    return status ? status : fem_text_put(run->reader.context, &run->text, "\n");
 }
 
 static yoke_status check_property(rewriting *run)
@@ -255,16 +207,6 @@ static yoke_status check_property(rewriting *run)
     const char *function = run->card.field[7];
     if (!*function || strcasecmp(function, "SMECH") == 0) return YOKE_OK;
     return refuse(run, "elements of a fluid (FCTN) are not read");
-}
-
-static void leave_out(left_out *kept, const char *name)
-{
-    for (int i = 0; i < MAX_LEFT_OUT; i++) {
-        if (kept[i].count == 0) memcpy(kept[i].name, name, sizeof kept[i].name);
-        if (strcmp(kept[i].name, name) != 0) continue;
-        kept[i].count++;
-        return;
-    }
 }
 
 static yoke_status rewrite_card(rewriting *run)
@@ -278,24 +220,18 @@ static yoke_status rewrite_card(rewriting *run)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (matches(name, refused[i][0])) return refuse(run, refused[i][1]);
     if (is_one_of(name, silent, sizeof silent / sizeof *silent)) return YOKE_OK;
-    leave_out(is_one_of(name, given_by_the_case, sizeof given_by_the_case / sizeof *given_by_the_case) ? run->given : run->lost, name);
+    fem_left_out_add(is_one_of(name, given_by_the_case, sizeof given_by_the_case / sizeof *given_by_the_case) ? run->given : run->lost,
+                     name);
     return YOKE_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------- file */
 
-static void name_all(const left_out *kept, char *text, size_t size)
-{
-    size_t length = 0;
-    for (int i = 0; i < MAX_LEFT_OUT && kept[i].count > 0 && length < size - 64; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%s (%lld)", i ? ", " : "", kept[i].name, (long long)kept[i].count);
-}
-
 static void say_what_is_left_out(const rewriting *run)
 {
-    char text[512] = "";
+    char text[512];
     yoke_context *context = run->reader.context;
-    name_all(run->given, text, sizeof text);
+    fem_left_out_text(run->given, text, sizeof text);
     if (text[0] || run->constrained > 0)
         yoke_log(context, YOKE_LOG_INFO, "%s: supports, loads and materials come from the case; not read: %s%s%s", run->reader.path, text,
                  text[0] && run->constrained > 0 ? ", " : "", run->constrained > 0 ? "constraints of GRID or GRDSET" : "");
@@ -304,8 +240,7 @@ static void say_what_is_left_out(const rewriting *run)
             context, YOKE_LOG_INFO,
             "%s: displacements are along the axes of the basic system; %lld GRID or GRDSET cards name another one (CD), which is not read",
             run->reader.path, (long long)run->turned);
-    text[0] = 0;
-    name_all(run->lost, text, sizeof text);
+    fem_left_out_text(run->lost, text, sizeof text);
     if (text[0])
         yoke_log(context, YOKE_LOG_WARNING, "%s: only solid elements, their faces and edges are read; left out: %s", run->reader.path,
                  text);
@@ -350,9 +285,9 @@ static yoke_status rewrite(rewriting *run)
         status = fem_bdf_next(&run->reader, &run->card, &more);
         if (!status && more) status = rewrite_card(run);
     }
-    if (!status) status = check_unique(run, &run->nodes, "node");
-    if (!status) status = check_unique(run, &run->elements, "element");
-    if (!status) status = put(run, "ENDDATA\n");
+    if (!status) status = fem_labels_check_unique(run->reader.context, run->reader.path, &run->nodes, "node");
+    if (!status) status = fem_labels_check_unique(run->reader.context, run->reader.path, &run->elements, "element");
+    if (!status) status = fem_text_put(run->reader.context, &run->text, "ENDDATA\n");
     if (!status) say_what_is_left_out(run);
     return status;
 }
@@ -369,13 +304,13 @@ yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char *
     } else {
         status = yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
     }
-    yoke_release(context, run->nodes.item);
-    yoke_release(context, run->elements.item);
+    fem_labels_clear(context, &run->nodes);
+    fem_labels_clear(context, &run->elements);
     if (status) {
-        yoke_release(context, run->text);
+        yoke_release(context, run->text.text);
     } else {
-        *text = run->text;
-        *bytes = run->bytes;
+        *text = run->text.text;
+        *bytes = run->text.bytes;
     }
     yoke_release(context, run);
     return status;
