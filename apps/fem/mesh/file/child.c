@@ -383,7 +383,7 @@ static yoke_status explain(const reading *run)
     if (signal)
         return yoke_fail(run->context, YOKE_ERROR_INPUT,
                          "mesh '%s': Gmsh crashed on it (signal %d) or needed more than %lld MiB: the file is "
-                         "damaged, or (UNV) has groups of elements that Gmsh does not know; write it again, best as MSH 4.1",
+                         "damaged; write it again, best as MSH 4.1",
                          path, signal, (long long)(run->memory_bytes >> 20));
     return yoke_fail(run->context, YOKE_ERROR_INPUT, "mesh '%s': Gmsh failed on it without a reason: the file is damaged; write it again",
                      path);

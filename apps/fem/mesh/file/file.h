@@ -3,7 +3,8 @@
  *
  *     format.c       which format a file has, before Gmsh sees it
  *     bdf.c          BDF files as Gmsh reads them rightly (bdf.h)
- *     unv.c          what Gmsh passes over in a UNV file
+ *     unv.c          UNV files as Gmsh reads them rightly
+ *     rewrite.c      what both need for that (rewrite.h)
  *     child.c        runs yoke-fem-mesh, gives its stream
  *     reader_main.c  yoke-fem-mesh itself, which opens Gmsh (reader_gmsh.c)
  */
@@ -38,8 +39,11 @@ yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh
  * Errors: INPUT (line and card: what changes the body and is not read), MEMORY.
  */
 yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes);
-/* What Gmsh passes over in a UNV file.  Errors: INPUT (line: a unit of length without a scale (0), nodes in other coordinate systems). */
-yoke_status fem_mesh_check_unv(yoke_context *context, const char *path, double scale);
+/*
+ * A UNV file's nodes, elements and groups as Gmsh reads them rightly; says what is left out.  *text is the caller's.
+ * Errors: INPUT (line: what is damaged, or changes the body and is not read; a unit of length without a scale (0)), MEMORY.
+ */
+yoke_status fem_mesh_rewrite_unv(yoke_context *context, const char *path, double scale, char **text, int64_t *bytes);
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
 
 typedef struct fem_mesh_stream {

@@ -1,32 +1,56 @@
 /*
- * What Gmsh's UNV reader passes over and changes the body: the file's unit of length (dataset 164), and nodes in coordinate systems of their
- * own (in dataset 2411 of the SDRC I-DEAS universal file format, "export coordinate system"; systems are in dataset 2420).
+ * Gmsh's UNV reader (datasets of the SDRC I-DEAS universal file format) says nothing of what it does not understand, so it gets a file of
+ * our own.  At a line that it cannot read it leaves a dataset, and the rest of the body is lost.  It passes over elements of types that it
+ * does not know, and crashes where a group names one.  It knows groups in datasets 2435, 2452 and 2477, but not in 2467, which has the same
+ * records.  It takes an element's property for a group, and mixes it with a group of that number.  It looks neither at the unit of length
+ * (164) nor at coordinate systems (2420).
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mesh/file/file.h"
+#include "mesh/file/rewrite.h"
 
-enum { LINE_BYTES = 256 };
+/* Gmsh takes 254 characters of a line; numbers of an element's nodes stand in columns of ten. */
+enum { LINE_BYTES = 255, COLUMN = 10, MOST_NODES = 1000000 };
+/* Gmsh gives entities of files with groups new numbers from 1 on; properties go beyond these. */
+enum { BEYOND_ENTITIES = 1000000000 };
+
+#define DELIMITER "    -1\n"
 
 typedef struct scanner {
     yoke_context *context;
     const char *path;
     FILE *file;
-    int64_t line;
     double scale; /* of the options */
-    char text[LINE_BYTES];
+    int64_t line;
+    int too_long, has_groups;
+    char text[LINE_BYTES]; /* the present line, without blanks at its end */
+    fem_text out;          /* the file for Gmsh */
+    fem_labels nodes, elements;
+    fem_left_out lost[FEM_LEFT_OUT];
 } scanner;
+
+/* ------------------------------------------------------------------------------------------------- lines */
+
+static yoke_status fail_at(const scanner *scan, const char *text)
+{
+    return yoke_fail(scan->context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s", scan->path, (long long)scan->line, text);
+}
 
 static int next_line(scanner *scan)
 {
     if (!fgets(scan->text, sizeof scan->text, scan->file)) return 0;
     scan->line++;
+    scan->too_long = !strchr(scan->text, '\n') && strlen(scan->text) == sizeof scan->text - 1;
     for (int c = 0; !strchr(scan->text, '\n') && c != EOF && c != '\n';) c = getc(scan->file);
+    size_t length = strlen(scan->text);
+    while (length > 0 && isspace((unsigned char)scan->text[length - 1])) scan->text[--length] = 0;
     return 1;
 }
 
@@ -36,12 +60,62 @@ static int is_delimiter(const char *text)
     return strncmp(text, "-1", 2) == 0 && (text[2] == 0 || isspace((unsigned char)text[2]));
 }
 
+/* Goes on to the next dataset, whose number is in the line; 0: there is none. */
+static int next_dataset(scanner *scan, long *dataset)
+{
+    while (!is_delimiter(scan->text))
+        if (!next_line(scan)) return 0;
+    while (is_delimiter(scan->text))
+        if (!next_line(scan)) return 0;
+    *dataset = strtol(scan->text, NULL, 10);
+    return 1;
+}
+
+/* The next line of a dataset that is not blank; *more = 0: the dataset has ended. */
+static yoke_status next_record(scanner *scan, int *more)
+{
+    do *more = next_line(scan) && !is_delimiter(scan->text);
+    while (*more && !scan->text[0]);
+    return *more && scan->too_long ? fail_at(scan, "the line is too long") : YOKE_OK;
+}
+
+/* A line that must follow; what: for the message. */
+static yoke_status need_line(scanner *scan, const char *what)
+{
+    if (next_line(scan) && !is_delimiter(scan->text)) return scan->too_long ? fail_at(scan, "the line is too long") : YOKE_OK;
+    return yoke_fail(scan->context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: the dataset ends before the %s: write the file again",
+                     scan->path, (long long)scan->line, what);
+}
+
+/* Integers of the line, at most `most`; how many there are before something else. */
+static int read_integers(const char *text, int most, long long *value)
+{
+    int count = 0;
+    for (char *end = NULL; count < most; text = end) {
+        value[count] = strtoll(text, &end, 10);
+        if (end == text) break;
+        count++;
+    }
+    return count;
+}
+
+static void replace_exponents(char *text)
+{
+    for (; *text; text++)
+        if (*text == 'D' || *text == 'd') *text = 'E';
+}
+
+static yoke_status put(scanner *scan, const char *text) { return fem_text_put(scan->context, &scan->out, "%s", text); }
+
+static yoke_status put_line(scanner *scan) { return fem_text_put(scan->context, &scan->out, "%s\n", scan->text); }
+
+/* ------------------------------------------------------------------------------------------------- units, coordinates */
+
 /* Record 2 begins with the factor by which metres become the file's unit. */
 static yoke_status check_units(scanner *scan)
 {
     if (!next_line(scan) || is_delimiter(scan->text) || !next_line(scan) || is_delimiter(scan->text)) return YOKE_OK;
-    for (char *at = scan->text; *at; at++)
-        if (*at == 'D' || *at == 'd') *at = 'E';
+    replace_exponents(scan->text);
     char *end = NULL;
     double factor = strtod(scan->text, &end);
     if (end == scan->text || !(factor > 0) || !isfinite(factor))
@@ -53,21 +127,6 @@ static yoke_status check_units(scanner *scan)
         "mesh '%s' line %lld: the file's unit of length is %g m (dataset 164): write in the case 'mesh_scale: %g' for metres, or "
         "'mesh_scale: 1' to take the numbers as they are",
         scan->path, (long long)scan->line, 1 / factor, 1 / factor);
-}
-
-/* Nodes come in pairs of lines, of which the first has label, system of the position, system of the displacement, and colour. */
-static yoke_status check_nodes(scanner *scan)
-{
-    while (next_line(scan) && !is_delimiter(scan->text)) {
-        long long label = 0, system = 0;
-        if (sscanf(scan->text, "%lld %lld", &label, &system) == 2 && system != 0 && system != 1)
-            return yoke_fail(scan->context, YOKE_ERROR_INPUT,
-                             "mesh '%s' line %lld: node %lld is given in coordinate system %lld, which is not read: save the mesh in the "
-                             "global system",
-                             scan->path, (long long)scan->line, label, system);
-        if (!next_line(scan)) break;
-    }
-    return YOKE_OK;
 }
 
 /* A system of type 0 is Cartesian; number 1, to which writers refer as the global one, must be that. */
@@ -85,8 +144,7 @@ static yoke_status check_systems(scanner *scan)
         for (int row = 0; row < 4; row++) {
             double x[3] = {0};
             if (!next_line(scan)) return YOKE_OK;
-            for (char *at = scan->text; *at; at++)
-                if (*at == 'D' || *at == 'd') *at = 'E';
+            replace_exponents(scan->text);
             global = global && sscanf(scan->text, "%lf %lf %lf", &x[0], &x[1], &x[2]) == 3;
             for (int axis = 0; axis < 3; axis++) global = global && fabs(x[axis] - unit[row][axis]) < 1e-9;
         }
@@ -100,29 +158,256 @@ static yoke_status check_systems(scanner *scan)
     return YOKE_OK;
 }
 
-static yoke_status check_datasets(scanner *scan)
+/* Nodes come in pairs of lines, of which the first has label, system of the position, system of the displacement, and colour. */
+static yoke_status rewrite_node(scanner *scan)
 {
-    yoke_status status = YOKE_OK;
-    while (!status && next_line(scan)) {
-        if (!is_delimiter(scan->text) || !next_line(scan)) continue;
-        while (is_delimiter(scan->text) && next_line(scan)) continue;
-        long dataset = strtol(scan->text, NULL, 10);
-        if (dataset == 164)
-            status = check_units(scan);
-        else if (dataset == 2411)
-            status = check_nodes(scan);
-        else if (dataset == 2420)
-            status = check_systems(scan);
-        while (!status && !is_delimiter(scan->text) && next_line(scan)) continue;
+    long long head[4] = {0};
+    double x[3];
+    if (read_integers(scan->text, 4, head) != 4 || head[0] < 1 || head[0] > INT_MAX)
+        return fail_at(scan, "this is no node: expected its label, two coordinate systems and a colour");
+    if (head[1] != 0 && head[1] != 1)
+        return yoke_fail(scan->context, YOKE_ERROR_INPUT,
+                         "mesh '%s' line %lld: node %lld is given in coordinate system %lld, which is not read: save the mesh in the "
+                         "global system",
+                         scan->path, (long long)scan->line, head[0], head[1]);
+    yoke_status status = fem_labels_add(scan->context, &scan->nodes, head[0], scan->line);
+    if (!status) status = put_line(scan);
+    if (!status) status = need_line(scan, "position of a node");
+    if (status) return status;
+    replace_exponents(scan->text);
+    if (sscanf(scan->text, "%lf %lf %lf", &x[0], &x[1], &x[2]) != 3)
+        return fail_at(scan, "this is no position of a node: expected three numbers");
+    return put_line(scan);
+}
+
+/* ------------------------------------------------------------------------------------------------- elements */
+
+/* Types that Gmsh knows, by their numbers of nodes.  Beams have a line more, of their orientation. */
+static const struct {
+    int nodes, beam, types[6];
+} known_types[] = {{2, 1, {11, 21, 22, 31}},
+                   {3, 1, {23, 24, 32}},
+                   {3, 0, {41, 51, 61, 74, 81, 91}},
+                   {6, 0, {42, 52, 62, 72, 82, 92}},
+                   {4, 0, {44, 54, 64, 71, 84, 94}},
+                   {8, 0, {45, 55, 65, 75, 85, 95}},
+                   {4, 0, {111}},
+                   {10, 0, {118}},
+                   {8, 0, {104, 115}},
+                   {20, 0, {105, 116}},
+                   {6, 0, {101, 112}},
+                   {15, 0, {102, 113}}};
+
+/* The nodes of a type, 0: Gmsh does not know it. */
+static int nodes_of(long long type, int *beam)
+{
+    *beam = 0;
+    for (size_t k = 0; k < sizeof known_types / sizeof *known_types && type > 0; k++)
+        for (int i = 0; i < 6; i++)
+            if (known_types[k].types[i] == type) {
+                *beam = known_types[k].beam;
+                return known_types[k].nodes;
+            }
+    return 0;
+}
+
+/* Of an element without type Gmsh guesses it. */
+static long long guess(long long type, long long nodes)
+{
+    static const long long guesses[5] = {0, 0, 11, 41, 111};
+    return type == 0 && nodes > 0 && nodes < 5 ? guesses[nodes] : type;
+}
+
+/* Cubic solids are a part of the body. */
+static yoke_status leave_out_element(scanner *scan, long long label, long long type)
+{
+    char name[FEM_LEFT_OUT_BYTES];
+    if (type == 103 || type == 106 || type == 114 || type == 117)
+        return yoke_fail(scan->context, YOKE_ERROR_INPUT,
+                         "mesh '%s' line %lld: element %lld is of type %lld, a solid of third order, which is not read: save elements of "
+                         "first or second order",
+                         scan->path, (long long)scan->line, label, type);
+    snprintf(name, sizeof name, "elements of type %lld", type);
+    fem_left_out_add(scan->lost, name);
+    return YOKE_OK;
+}
+
+/* An element's first line has label, type, two tables of properties, colour, number of nodes. */
+static yoke_status put_element(scanner *scan, const long long head[6], long long type)
+{
+    const long long least = scan->has_groups ? 0 : -1, most = scan->has_groups ? BEYOND_ENTITIES - 1 : INT_MAX;
+    const long long property = head[2] < least ? least : head[2] > most ? most : head[2];
+    const long long material = head[3] < 0 || head[3] > INT_MAX ? 0 : head[3];
+    yoke_status status = fem_labels_add(scan->context, &scan->elements, head[0], scan->line);
+    return status ? status
+                  : fem_text_put(scan->context, &scan->out, "%lld %lld %lld %lld 7 %lld\n", head[0], type,
+                                 property + (scan->has_groups ? BEYOND_ENTITIES : 0), material, head[5]);
+}
+
+/* The lines of an element's nodes. */
+static yoke_status rewrite_nodes_of(scanner *scan, long long nodes, int known)
+{
+    for (long long found = 0; found < nodes;) {
+        yoke_status status = need_line(scan, "nodes of an element");
+        if (status) return status;
+        found += (long long)(strlen(scan->text) + COLUMN - 1) / COLUMN;
+        if (!scan->text[0] || found > nodes) return fail_at(scan, "these are not the nodes of an element: they stand in columns of ten");
+        if (known) status = put_line(scan);
+        if (status) return status;
     }
+    return YOKE_OK;
+}
+
+static yoke_status rewrite_element(scanner *scan)
+{
+    long long head[6] = {0};
+    int beam = 0;
+    if (read_integers(scan->text, 6, head) != 6 || head[0] < 1 || head[0] > INT_MAX || head[5] < 0 || head[5] > MOST_NODES)
+        return fail_at(scan, "this is no element: expected its label, type, two properties, colour and number of nodes");
+    const long long type = guess(head[1], head[5]);
+    const int nodes = nodes_of(type, &beam);
+    if (nodes && nodes != head[5])
+        return yoke_fail(scan->context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: element %lld of type %lld has %lld nodes; %d are expected",
+                         scan->path, (long long)scan->line, head[0], type, head[5], nodes);
+    yoke_status status = nodes ? put_element(scan, head, type) : leave_out_element(scan, head[0], type);
+    if (!status && beam) status = need_line(scan, "orientation of a beam");
+    if (!status && beam) status = put(scan, "0 0 0\n");
+    return status ? status : rewrite_nodes_of(scan, head[5], nodes > 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- groups */
+
+enum { OF_NODES = 7, OF_ELEMENTS = 8 };
+
+static int is_group_dataset(long dataset) { return dataset == 2435 || dataset == 2452 || dataset == 2467 || dataset == 2477; }
+
+static int is_other_group_dataset(long dataset)
+{
+    return dataset == 752 || dataset == 2417 || dataset == 2429 || dataset == 2430 || dataset == 2432;
+}
+
+/* The members that are elements and were read.  A member has kind, label, and two numbers more; a line has one or two of them. */
+static yoke_status read_members(scanner *scan, long long count, fem_labels *members)
+{
+    for (long long found = 0; found < count;) {
+        long long value[8] = {0};
+        yoke_status status = need_line(scan, "members of a group");
+        if (status) return status;
+        const int integers = read_integers(scan->text, 8, value);
+        if (integers != 4 && integers != 8) return fail_at(scan, "these are no members of a group: expected four or eight integers");
+        for (int k = 0; k < integers && !status; k += 4, found++) {
+            if (value[k] == OF_NODES) fem_left_out_add(scan->lost, "nodes as members of groups");
+            if (value[k] != OF_ELEMENTS) continue;
+            if (fem_labels_have(&scan->elements, value[k + 1]))
+                status = fem_labels_add(scan->context, members, value[k + 1], scan->line);
+            else
+                fem_left_out_add(scan->lost, "absent elements of groups");
+        }
+        if (status) return status;
+    }
+    return YOKE_OK;
+}
+
+/* Gmsh takes a name to its first blank, and writes underscores for blanks itself. */
+static void copy_name(const char *text, char name[LINE_BYTES])
+{
+    while (isspace((unsigned char)*text)) text++;
+    strcpy(name, text);
+    for (; *name; name++)
+        if (isspace((unsigned char)*name)) *name = '_';
+}
+
+static yoke_status rewrite_group(scanner *scan)
+{
+    long long head[8] = {0};
+    char name[LINE_BYTES];
+    fem_labels members = {.count = 0};
+    if (read_integers(scan->text, 8, head) != 8 || head[0] < 1 || head[0] > INT_MAX || head[7] < 0)
+        return fail_at(scan, "this is no group: expected eight integers, its number first and how many members it has last");
+    yoke_status status = need_line(scan, "name of a group");
+    if (!status && !scan->text[0]) status = fail_at(scan, "a group has no name: give it one");
+    copy_name(scan->text, name);
+    if (!status) status = read_members(scan, head[7], &members);
+    if (!status && members.count > 0)
+        status = fem_text_put(scan->context, &scan->out, "%lld 0 0 0 0 0 0 %lld\n%s\n", head[0], (long long)members.count, name);
+    for (int64_t i = 0; i < members.count && !status; i++)
+        status = fem_text_put(scan->context, &scan->out, "8 %lld 0 0\n", (long long)members.item[i].number);
+    fem_labels_clear(scan->context, &members);
     return status;
 }
 
-yoke_status fem_mesh_check_unv(yoke_context *context, const char *path, double scale)
+/* ------------------------------------------------------------------------------------------------- the file */
+
+static yoke_status rewrite_records(scanner *scan, const char *dataset, yoke_status rewrite(scanner *scan))
 {
-    scanner scan = {.context = context, .path = path, .file = fopen(path, "r"), .scale = scale};
-    if (!scan.file) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
-    yoke_status status = check_datasets(&scan);
-    fclose(scan.file);
+    int more = 1;
+    yoke_status status = put(scan, dataset);
+    if (!status) status = next_record(scan, &more);
+    while (!status && more) {
+        status = rewrite(scan);
+        if (!status) status = next_record(scan, &more);
+    }
+    return status ? status : put(scan, DELIMITER);
+}
+
+static yoke_status rewrite_dataset(scanner *scan, long dataset)
+{
+    if (dataset == 164) return check_units(scan);
+    if (dataset == 2411) return rewrite_records(scan, DELIMITER "  2411\n", rewrite_node);
+    if (dataset == 2412) return rewrite_records(scan, DELIMITER "  2412\n", rewrite_element);
+    if (dataset == 2420) return check_systems(scan);
+    if (is_group_dataset(dataset)) return rewrite_records(scan, DELIMITER "  2477\n", rewrite_group);
+    if (is_other_group_dataset(dataset)) {
+        char name[FEM_LEFT_OUT_BYTES];
+        snprintf(name, sizeof name, "groups of dataset %ld", dataset);
+        fem_left_out_add(scan->lost, name);
+    }
+    return YOKE_OK;
+}
+
+static void say_what_is_left_out(const scanner *scan)
+{
+    char text[512];
+    fem_left_out_text(scan->lost, text, sizeof text);
+    if (text[0])
+        yoke_log(scan->context, YOKE_LOG_WARNING,
+                 "%s: only solid elements, their faces and edges, and groups of these are read; left out: %s", scan->path, text);
+}
+
+static yoke_status rewrite(scanner *scan)
+{
+    long dataset = 0;
+    yoke_status status = YOKE_OK;
+    while (!scan->has_groups && next_dataset(scan, &dataset)) scan->has_groups = is_group_dataset(dataset);
+    rewind(scan->file);
+    scan->line = 0;
+    scan->text[0] = 0;
+    while (!status && next_dataset(scan, &dataset)) status = rewrite_dataset(scan, dataset);
+    if (!status) status = fem_labels_check_unique(scan->context, scan->path, &scan->nodes, "node");
+    if (!status) say_what_is_left_out(scan);
+    return status;
+}
+
+yoke_status fem_mesh_rewrite_unv(yoke_context *context, const char *path, double scale, char **text, int64_t *bytes)
+{
+    scanner *scan = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *scan, &scan);
+    if (status) return status;
+    *scan = (scanner){.context = context, .path = path, .scale = scale, .file = fopen(path, "r")};
+    if (scan->file) {
+        status = rewrite(scan);
+        fclose(scan->file);
+    } else {
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
+    }
+    fem_labels_clear(context, &scan->nodes);
+    fem_labels_clear(context, &scan->elements);
+    if (status) {
+        yoke_release(context, scan->out.text);
+    } else {
+        *text = scan->out.text;
+        *bytes = scan->out.bytes;
+    }
+    yoke_release(context, scan);
     return status;
 }
