@@ -19,18 +19,33 @@
 #include "common/ranks/devices.h"
 #include "session.h"
 
-/* Whether nothing is left to do: *ended then, and it is said. */
-static yoke_status tell_if_ended(yoke_context *context, app_terminal *terminal, const char *directory, const fem_case *input, bool *ended)
+/* A change with which the run does not end for the same reason at once.  estimate: the relative one of its latest checkpoint. */
+static void suggest_change(const fem_case_refine *refine, const char *stopped_by, double estimate, char *change, size_t size)
 {
-    char path[PATH_MAX + 64], *stopped_by = NULL;
+    if (!strcmp(stopped_by, "tolerance") && refine->tolerance.value > 0 && estimate > 0)
+        snprintf(change, size, "refine.tolerance=%.3g", fmin(estimate, refine->tolerance.value) / 2);
+    else if (!strcmp(stopped_by, "max_elements"))
+        snprintf(change, size, "refine.max_elements=%.0f", fmin(8 * (double)refine->max_elements.value, INT_MAX));
+    else
+        snprintf(change, size, "refine.steps=%lld", (long long)refine->steps.value + 1);
+}
+
+/* Whether nothing is left to do: *ended then, and it is said. */
+static yoke_status tell_if_ended(yoke_context *context, app_terminal *terminal, const char *directory, const fem_restart_line *before,
+                                 const fem_case *input, bool *ended)
+{
+    char path[PATH_MAX + 64], change[64], *stopped_by = NULL;
     snprintf(path, sizeof path, "%s/%s", directory, FEM_RESULTS_RECORD);
     yoke_status status = fem_record_ended(input, path, &stopped_by);
     *ended = stopped_by != NULL;
-    if (*ended)
+    if (*ended) {
+        const double estimate = json_number_value(json_object_get(before->restart.checkpoint->state, "relative_estimate"));
+        suggest_change(&input->keys.refine, stopped_by, estimate, change, sizeof change);
         app_print(terminal,
                   "the run in %s has ended (stopped by: %s), and nothing is left to do; to go on, change what ended it, as in\n"
-                  "yoke fem --restart %s --set refine.steps=%lld\n",
-                  directory, stopped_by, directory, (long long)input->keys.refine.steps.value + 1);
+                  "yoke fem --restart %s --set %s\n",
+                  directory, stopped_by, directory, change);
+    }
     yoke_release(context, stopped_by);
     return status;
 }
@@ -172,7 +187,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (line->threads) omp_set_num_threads((int)line->threads);
     if (app_ranks_number(ranks) == 0) status = leave_at_signals(context); /* until fem_adapt begins to compute */
     if (!status) status = read_case(context, line, &input);
-    if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, input, &ended);
+    if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, before, input, &ended);
     status = app_ranks_agree(ranks, status);
     app_ranks_broadcast(ranks, &ended, sizeof ended); /* what the first rank has read: another machine may see an older file */
     if (!status && !ended) status = run(context, terminal, ranks, argc, argv, line, before, input);

@@ -90,6 +90,16 @@ def test_a_run_that_has_ended_says_so():
     assert contents("out", True) == before
 
 
+def test_an_ended_run_says_how_to_go_on_and_does_so():
+    for limit in ("refine.steps=1", "refine.tolerance=0.2", "refine.max_elements=40"):
+        run(words(SMALL, "--set", "refine.steps=3", "--set", limit, checkpoint__every=1))
+        rows = len(record()["steps"])
+        said = restart("out").stdout.splitlines()[-1].split()
+        assert said[:5] == ["yoke", "fem", "--restart", "out", "--set"] and said[5].split("=")[0] == limit.split("=")[0], said
+        restart("out", *said[4:])
+        assert len(record()["steps"]) > rows, (limit, said)
+
+
 def test_a_tighter_goal_goes_on():
     run(words(SMALL, out="one", refine__steps=4))
     expected = record("one")["steps"]
