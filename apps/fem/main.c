@@ -68,7 +68,13 @@ static yoke_status read_distribution(yoke_context *context, const fem_command *l
                                           .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
                                           .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};
     options->gpu_share = NAN;
-    return status ? status : app_option_real(context, "share", line->share, 0, 1, &options->gpu_share);
+    if (!status) status = app_option_real(context, "share", line->share, 0, 1, &options->gpu_share);
+    if (!status &&
+        ((options->use == YOKE_RUN_HOSTS && options->gpu_share > 0) || (options->use == YOKE_RUN_ACCELERATORS && options->gpu_share < 1)))
+        status =
+            yoke_fail(context, YOKE_ERROR_INPUT, "--case %s gives %s of the elements to GPUs, and --share %s another part: leave one out",
+                      line->use, options->use == YOKE_RUN_HOSTS ? "none" : "all", line->share);
+    return status;
 }
 
 /* What the first rank alone looks at, before anything is read: it writes, and reads the mesh. */

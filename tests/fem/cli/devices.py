@@ -166,6 +166,9 @@ def test_devices_that_are_not_there():
     assert "GPU" in done.stderr and "yoke info" in done.stderr, done.stderr
     run(words(SMALL, "--share", "1.5"), code=2)
     run(words(SMALL, "--share", "nan"), code=2)
+    for case, share in (("cpu", "0.5"), ("gpu", "0.5")):
+        said = run(words(SMALL, "--machine", machine(), "--devices", "sim:cpu,sim:fast", "--case", case, "--share", share), code=2).stderr
+        assert f"--case {case} gives " in said and f"--share {share} another part" in said, said
     run(words(SMALL, "--balance", "fair"), code=2)
 
 
