@@ -112,6 +112,20 @@ static void truncated_files(void **state)
     }
 }
 
+/* Gmsh says of such a file no more than that it cannot load it, by the name of a link of ours. */
+static void a_file_that_gmsh_refuses_without_a_reason(void **state)
+{
+    sketch drawn = two_cubes();
+    const char *path = sketch_write(*state, &drawn, "cubes.msh");
+    size_t bytes = 0;
+    char *content = whole_file_read(path, &bytes);
+    memcpy(strstr(content, "\n12 "), "\nxx ", 4);
+    whole_file_write(path, content, bytes);
+    free(content);
+    must_refuse(*state, path, "does not say why", "write it again", NULL);
+    assert_null(strstr(yoke_last_error(((const mesh_files *)*state)->context), "yoke-mesh-"));
+}
+
 /* A damaged file may still be a mesh, but a crash, a hang or a message without the file's name it must not be. */
 static void files_with_flipped_bytes(void **state)
 {
@@ -258,6 +272,7 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(a_script_behind_a_meshs_header),
     MESH_TEST(a_script_beside_a_mesh),
     MESH_TEST(a_name_with_quotes_blanks_and_dots),
+    MESH_TEST(a_file_that_gmsh_refuses_without_a_reason),
     MESH_TEST(truncated_files),
     MESH_TEST(files_with_flipped_bytes),
     MESH_TEST(streams_with_flipped_bytes),

@@ -138,23 +138,36 @@ static void fail(const char *text)
     leave(0);
 }
 
-/* The first error in Gmsh's log is the cause; NULL when there is none. */
+/* Errors that name the link to the file, which nobody knows, and nothing else. */
+static int tells_nothing(const char *error)
+{
+    static const char *const beginnings[] = {"Error loading ", "Could not merge file "};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(error, beginnings[i], strlen(beginnings[i])) == 0) return 1;
+    return 0;
+}
+
+/* The first error in Gmsh's log that tells something is the cause; otherwise the first one; NULL when there is none. */
 static const char *first_error(void)
 {
     char **log = NULL;
     size_t count = 0;
     int failed = 0;
+    const char *first = NULL;
     gmsh.LoggerGet(&log, &count, &failed);
-    for (size_t i = 0; !failed && i < count; i++)
-        if (strncmp(log[i], "Error: ", 7) == 0) return log[i] + 7;
-    return NULL;
+    for (size_t i = 0; !failed && i < count; i++) {
+        if (strncmp(log[i], "Error: ", 7) != 0) continue;
+        if (!tells_nothing(log[i] + 7)) return log[i] + 7;
+        if (!first) first = log[i] + 7;
+    }
+    return first;
 }
 
 static void check(int failed)
 {
     if (!failed) return;
     const char *text = first_error();
-    fail(text ? text : "Gmsh gave no reason");
+    fail(text && !tells_nothing(text) ? text : "it does not say why; the file is probably damaged: write it again");
 }
 
 /* Debian builds Gmsh without the MED library. */
