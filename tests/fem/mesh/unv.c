@@ -167,7 +167,20 @@ static void damaged_groups_are_refused(void **state)
                 "the dataset ends before the members of a group", NULL);
 }
 
+/* Both cubes have property 2. */
+static void materials_are_groups_where_there_are_no_others(void **state)
+{
+    fem_mesh *mesh =
+        must_read(*state, write_unv(*state, "", "        32       115         2         1", "        32       115         2         7"));
+    const int one = fem_mesh_find_group(mesh, 3, "1"), seven = fem_mesh_find_group(mesh, 3, "7"), faces = fem_mesh_find_group(mesh, 2, "1");
+    assert_true(one >= 0 && mesh->groups[one].count == 1 && seven >= 0 && mesh->groups[seven].count == 1);
+    assert_true(mesh->groups[one].element[0] != mesh->groups[seven].element[0]);
+    assert_true(faces >= 0 && mesh->groups[faces].count == 2);
+    fem_mesh_destroy(mesh);
+}
+
 static const struct CMUnitTest tests[] = {
+    MESH_TEST(materials_are_groups_where_there_are_no_others),
     MESH_TEST(groups_are_read_from_all_datasets_of_their_layout),
     MESH_TEST(groups_of_another_layout_are_said),
     MESH_TEST(a_line_that_is_no_element_is_refused),

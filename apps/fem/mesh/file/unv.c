@@ -2,8 +2,8 @@
  * Gmsh's UNV reader (datasets of the SDRC I-DEAS universal file format) says nothing of what it does not understand, so it gets a file of
  * our own.  At a line that it cannot read it leaves a dataset, and the rest of the body is lost.  It passes over elements of types that it
  * does not know, and crashes where a group names one.  It knows groups in datasets 2435, 2452 and 2477, but not in 2467, which has the same
- * records.  It takes an element's property for a group, and mixes it with a group of that number.  It looks neither at the unit of length
- * (164) nor at coordinate systems (2420).
+ * records.  It takes an element's material for a group, and mixes it with groups of that number and with other materials of the same
+ * property.  It looks neither at the unit of length (164) nor at coordinate systems (2420).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 /* Gmsh takes 254 characters of a line; numbers of an element's nodes stand in columns of ten. */
 enum { LINE_BYTES = 255, COLUMN = 10, MOST_NODES = 1000000 };
-/* Gmsh gives entities of files with groups new numbers from 1 on; properties go beyond these. */
+/* Numbers of our entities begin beyond those that Gmsh gives entities of files with groups, and beyond usual properties. */
 enum { BEYOND_ENTITIES = 1000000000 };
 
 #define DELIMITER "    -1\n"
@@ -232,16 +232,29 @@ static yoke_status leave_out_element(scanner *scan, long long label, long long t
     return YOKE_OK;
 }
 
-/* An element's first line has label, type, two tables of properties, colour, number of nodes. */
+static long long limited(long long number, long long least, long long most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
+/*
+ * The number by which Gmsh puts elements into one entity, which then is in the groups of all of them: by the material, which becomes a group
+ * of its number; of a file that has neither groups nor materials the properties become groups.
+ */
+static long long entity_of(const scanner *scan, long long property, long long material)
+{
+    if (material > 0) return BEYOND_ENTITIES + limited(material, 0, BEYOND_ENTITIES - 1);
+    return scan->has_groups ? BEYOND_ENTITIES + limited(property, 0, BEYOND_ENTITIES - 1) : limited(property, -1, BEYOND_ENTITIES - 1);
+}
+
+/* An element's first line has label, type, tables of properties and of materials, colour, number of nodes. */
 static yoke_status put_element(scanner *scan, const long long head[6], long long type)
 {
-    const long long least = scan->has_groups ? 0 : -1, most = scan->has_groups ? BEYOND_ENTITIES - 1 : INT_MAX;
-    const long long property = head[2] < least ? least : head[2] > most ? most : head[2];
-    const long long material = head[3] < 0 || head[3] > INT_MAX ? 0 : head[3];
+    const long long material = head[3] > INT_MAX ? 0 : limited(head[3], 0, INT_MAX);
     yoke_status status = fem_labels_add(scan->context, &scan->elements, head[0], scan->line);
     return status ? status
                   : fem_text_put(scan->context, &scan->out, "%lld %lld %lld %lld 7 %lld\n", head[0], type,
-                                 property + (scan->has_groups ? BEYOND_ENTITIES : 0), material, head[5]);
+                                 entity_of(scan, head[2], material), material, head[5]);
 }
 
 /* The lines of an element's nodes. */
