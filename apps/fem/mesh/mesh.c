@@ -89,6 +89,7 @@ static yoke_status read_stream(yoke_context *context, const char *path, const fe
 {
     fem_mesh_file file = {.absolute_path = NULL};
     yoke_status status = fem_mesh_recognise(context, path, &file);
+    if (!status && strcmp(file.extension, ".msh") == 0) status = fem_mesh_check_msh(context, path);
     if (!status && strcmp(file.extension, ".unv") == 0)
         status = fem_mesh_rewrite_unv(context, path, options ? options->scale : 0, &file.text, &file.text_bytes);
     if (!status) status = fem_mesh_run_reader(context, path, &file, options, stream);

@@ -282,7 +282,33 @@ static void a_mesh_beyond_the_time_limit(void **state)
     assert_non_null(strstr(yoke_last_error(files->context), "did not finish"));
 }
 
+/* Of elements of one number Gmsh keeps one, unless they are one that stands in several groups. */
+static void two_elements_of_one_number(void **state)
+{
+    sketch drawn = two_cubes(), twice = two_cubes();
+    sketch_add(&drawn, 12, 5, 1, 1, 101, 102, 107, 106, 111, 112, 117, 116, 0);
+    must_refuse(*state, sketch_write(*state, &drawn, "cubes.msh"), "line 29", "another element has the number 12, too (line 28)", NULL);
+    sketch_add(&twice, 12, 5, 3, 1, 102, 103, 108, 107, 112, 113, 118, 117, 0);
+    fem_mesh *mesh = must_read(*state, sketch_write(*state, &twice, "cubes.msh"));
+    assert_int_equal(mesh->num_elements, 2);
+    fem_mesh_destroy(mesh);
+}
+
+static void more_elements_than_the_file_says(void **state)
+{
+    sketch drawn = two_cubes();
+    const char *path = sketch_write(*state, &drawn, "cubes.msh");
+    size_t bytes = 0;
+    char *content = whole_file_read(path, &bytes);
+    memcpy(strstr(content, "$Elements\n3"), "$Elements\n2", 11);
+    whole_file_write(path, content, bytes);
+    free(content);
+    must_refuse(*state, path, "more elements than the 2 that", NULL);
+}
+
 static const struct CMUnitTest tests[] = {
+    MESH_TEST(two_elements_of_one_number),
+    MESH_TEST(more_elements_than_the_file_says),
     MESH_TEST(a_missing_file),
     MESH_TEST(an_empty_file),
     MESH_TEST(a_directory),

@@ -4,6 +4,7 @@
  *     format.c       which format a file has, before Gmsh sees it
  *     bdf.c          BDF files as Gmsh reads them rightly (bdf.h)
  *     unv.c          UNV files as Gmsh reads them rightly
+ *     msh.c          what Gmsh passes over in a file of MSH 2
  *     rewrite.c      what both need for that (rewrite.h)
  *     child.c        runs yoke-fem-mesh, gives its stream
  *     reader_main.c  yoke-fem-mesh itself, which opens Gmsh (reader_gmsh.c)
@@ -44,6 +45,8 @@ yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char *
  * Errors: INPUT (line: what is damaged, or changes the body and is not read; a unit of length without a scale (0)), MEMORY.
  */
 yoke_status fem_mesh_rewrite_unv(yoke_context *context, const char *path, double scale, char **text, int64_t *bytes);
+/* What Gmsh passes over in a file of MSH 2.  Errors: INPUT (line: several elements of one number, more elements than stated), MEMORY. */
+yoke_status fem_mesh_check_msh(yoke_context *context, const char *path);
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
 
 typedef struct fem_mesh_stream {
