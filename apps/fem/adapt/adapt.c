@@ -41,35 +41,51 @@ static void keep_reached(int iteration, const fem_vector *x, int leaving, void *
     fem_keep_reached(&a->keep, a->now.space, iteration, x, leaving);
 }
 
-/* Refines for the next step; *stopped_by is set where a limit forbids it, and the present step stays the last. */
-static yoke_status refine(fem_adaptation *a, const char **stopped_by)
+/* The limit that forbids the refined forest; NULL: none does. */
+static const char *forbidding_limit(const fem_adaptation *a, int64_t marked)
 {
-    const fem_case_refine *limits = &a->input->keys.refine;
-    double start_s = yoke_clock_s();
-    uint8_t *mark = NULL;
-    int64_t marked = 0;
-    yoke_status status = app_ranks_agree(a->ranks, yoke_allocate(a->context, a->now.space->num_elements, 1, &mark));
-    if (!status)
-        status = fem_mark(a->context, a->ranks, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
-    if (!status && marked) status = fem_forest_refine(a->forest, mark);
-    yoke_release(a->context, mark);
-    if (status) return status;
-    int64_t leaves = fem_forest_all_leaves(a->forest);
+    const int64_t leaves = fem_forest_all_leaves(a->forest);
     const double needed = fem_case_memory_bytes(a->input, (double)leaves) * app_ranks_here(a->ranks) / app_ranks_count(a->ranks);
     double missing = needed - (double)a->memory_bytes;
     app_ranks_max(a->ranks, &missing, 1); /* machines of the ranks differ, and all of them go on, or none */
-    if (leaves == a->now.space->num_global_elements) {
-        *stopped_by = marked ? "max_level" : "tolerance";
-    } else if (leaves > limits->max_elements.value) {
-        *stopped_by = "max_elements";
-    } else if (missing > 0) {
-        *stopped_by = "memory";
-        yoke_log(a->context, YOKE_LOG_WARNING,
-                 "the next mesh (%lld elements) needs about %.1f GB%s, %.1f GB more than available: refinement ends here",
-                 (long long)leaves, needed / 1e9, app_ranks_count(a->ranks) > 1 ? " on a machine" : "", missing / 1e9);
-    }
+    if (leaves == a->now.space->num_global_elements) return marked ? "max_level" : "tolerance";
+    if (leaves > a->input->keys.refine.max_elements.value) return "max_elements";
+    if (!(missing > 0)) return NULL;
+    yoke_log(a->context, YOKE_LOG_WARNING,
+             "the next mesh (%lld elements) needs about %.1f GB%s, %.1f GB more than available: refinement ends here", (long long)leaves,
+             needed / 1e9, app_ranks_count(a->ranks) > 1 ? " on a machine" : "", missing / 1e9);
+    return "memory";
+}
+
+/* Back to the forest of the present step, which stays the last: its space is read by the leaves of its forest. */
+static void take_back(fem_forest *forest, fem_forest *present)
+{
+    p8est_t *refined = forest->p8est;
+    forest->p8est = present->p8est;
+    forest->aligned = present->aligned;
+    present->p8est = refined;
+}
+
+/* Refines for the next step; *stopped_by is set where a limit forbids it, and the forest stays as it is. */
+static yoke_status refine(fem_adaptation *a, const char **stopped_by)
+{
+    const double start_s = yoke_clock_s();
+    fem_forest *present = NULL;
+    uint8_t *mark = NULL;
+    int64_t marked = 0;
+    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, &mark);
+    if (!status) status = fem_forest_copy(a->forest, &present);
+    status = app_ranks_agree(a->ranks, status);
+    if (!status)
+        status = fem_mark(a->context, a->ranks, a->now.space->num_elements, a->now.indicator, a->input->keys.refine.fraction.value, mark,
+                          &marked);
+    if (!status && marked) status = fem_forest_refine(a->forest, mark);
+    if (!status) *stopped_by = forbidding_limit(a, marked);
+    if (*stopped_by) take_back(a->forest, present);
+    fem_forest_destroy(present);
+    yoke_release(a->context, mark);
     a->refine_s = yoke_clock_s() - start_s;
-    return YOKE_OK;
+    return status;
 }
 
 static void print_text(FILE *out, const void *text) { fputs(text, out); }

@@ -1,6 +1,7 @@
 """What other programs read from the VTU files: components by name and order, principal values, the extremes and their places."""
 import math
 import pathlib
+import shutil
 import sys
 import xml.etree.ElementTree
 
@@ -190,6 +191,20 @@ def test_the_temperature_that_a_heat_run_computes():
     for x, value in found:
         assert abs(value - 100 * math.log(2 / math.hypot(x[0], x[1])) / math.log(2)) <= 0.5, (x, value)
     assert min(value for _, value in found) < 1e-6 and max(value for _, value in found) > 99.9
+
+
+def test_the_temperature_of_a_heat_run_that_a_limit_ended():
+    """The refined mesh that the limit forbids is not the one that has the temperature."""
+    shutil.copytree(EXAMPLES, "examples")
+    heat = pathlib.Path("examples/hot-pipe-heat.yaml")
+    text = heat.read_text(encoding="utf-8")
+    found = []
+    for refine in ("{steps: 0}", "{steps: 3, max_elements: 100}"):
+        heat.write_text(text.replace("{steps: 2}", refine), encoding="utf-8")
+        solve("examples/hot-pipe.yaml", refine__initial=1, refine__steps=0)
+        found.append(temperatures("out/step-00.vtu"))
+    assert record("out/hot-pipe-heat")["stopped_by"] == "max_elements"
+    assert found[0] == found[1]
 
 
 def test_a_temperature_field_without_a_temperature_is_refused():
