@@ -274,6 +274,7 @@ static void each_result_has_a_file_of_its_own(void **state)
     snprintf(other, sizeof other, "%s/other", here->directory);
     snprintf(below, sizeof below, "%s/no/file", here->directory);
     const char *path = here->path;
+    char again[160];
     const app_named_file good[] = {{"--in", path, true},
                                    {"--also", path, true},
                                    {"--csv", NULL, false},
@@ -282,10 +283,13 @@ static void each_result_has_a_file_of_its_own(void **state)
                                    {"--b", "/dev/null", false},
                                    {0}};
     const app_named_file new[] = {{"--csv", path, false}, {"--json", path, false}, {0}};
+    const app_named_file respelt[] = {{"--csv", path, false}, {"--json", again, false}, {0}};
     const app_named_file linked[] = {{"--in", path, true}, {"--csv", NULL, false}, {"--json", link, false}, {0}};
     const app_named_file output[] = {{"--csv", "-", false}, {"--json", "-", false}, {0}};
     const app_named_file missing[] = {{"--in", path, true}, {"--json", below, false}, {0}};
     assert_collision(here->context, new, "--csv and --json both name ");
+    snprintf(again, sizeof again, "%.*s/.//%s", (int)(strrchr(path, '/') - path), path, strrchr(path, '/') + 1);
+    assert_collision(here->context, respelt, "--csv and --json both name ");
     put(path, "an input");
     assert_int_equal(symlink(path, link), 0);
     assert_int_equal(app_files_check(here->context, good), YOKE_OK);

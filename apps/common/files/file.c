@@ -41,12 +41,50 @@ yoke_status app_file_check(yoke_context *context, const char *path)
     return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
 }
 
+/* A path by what of it is there, and the names below that are not: each after a slash, without those that say nothing. */
+typedef struct place {
+    struct stat there;
+    char names[PATH_MAX + 1];
+} place;
+
+static bool find_place(const char *path, place *found)
+{
+    char part[PATH_MAX], *end = found->names + sizeof found->names - 1, *names = end;
+    if (strlen(path) >= sizeof part) return false;
+    strcpy(part, path);
+    *end = '\0';
+    while (stat(part, &found->there) != 0) { /* up to what is there */
+        char *slash = strrchr(part, '/');
+        const char *name = slash != NULL ? slash + 1 : part;
+        const size_t length = strlen(name);
+        if (strcmp(part, ".") == 0) return false;
+        if (length > 0 && strcmp(name, ".") != 0) {
+            names -= length + 1;
+            *names = '/';
+            memcpy(names + 1, name, length);
+        }
+        if (slash == NULL)
+            strcpy(part, ".");
+        else
+            slash[slash == part] = '\0';
+    }
+    memmove(found->names, names, (size_t)(end - names) + 1);
+    return true;
+}
+
+bool app_is_same_place(const char *a, const char *b)
+{
+    place of_a, of_b;
+    if (!find_place(a, &of_a) || !find_place(b, &of_b)) return strcmp(a, b) == 0;
+    return of_a.there.st_dev == of_b.there.st_dev && of_a.there.st_ino == of_b.there.st_ino && strcmp(of_a.names, of_b.names) == 0;
+}
+
 static bool is_same_file(const char *a, const char *b)
 {
-    struct stat of_a, of_b;
-    if (strncmp(a, "/dev/", 5) == 0) return false;                            /* /dev/stdout may be a file */
-    if (stat(a, &of_a) != 0 || stat(b, &of_b) != 0) return strcmp(a, b) == 0; /* two new files */
-    return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    struct stat about;
+    if (strncmp(a, "/dev/", 5) == 0) return false; /* /dev/stdout may be a file */
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return strcmp(a, b) == 0;
+    return app_is_same_place(a, b) && (stat(a, &about) != 0 || S_ISREG(about.st_mode));
 }
 
 yoke_status app_files_check(yoke_context *context, const app_named_file *files)

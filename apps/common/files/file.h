@@ -28,6 +28,12 @@ FILE *app_file_stream(app_file *file);
  */
 yoke_status app_file_check(yoke_context *context, const char *path);
 
+/*
+ * Whether two paths lead to the same file or directory.  If that does not exist yet, the deepest existing directory above it and the names
+ * below that directory are compared.  Links are followed as far as they lead to something.
+ */
+bool app_is_same_place(const char *a, const char *b);
+
 /* A file named on a command line. */
 typedef struct app_named_file {
     const char *option; /* "--json", as a message has it; NULL ends a list */

@@ -2,20 +2,14 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "common/files/file.h"
 
 struct fem_heat {
     fem_case *input;
     fem_problem *problem;
     fem_field field;
 };
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    if (stat(a, &of_a) != 0 || stat(b, &of_b) != 0) return strcmp(a, b) == 0;
-    return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
 
 static bool same_number(app_number a, app_number b) { return a.value == b.value || (isnan(a.value) && isnan(b.value)); }
 
@@ -26,11 +20,11 @@ static yoke_status check_heat(const fem_case *input, const fem_case *heat)
     const char *directory = input->keys.output.directory.value;
     if (heat->keys.problem.value != FEM_POISSON)
         return app_yaml_fail(input->yaml, name->place, "temperature.case: %s is no heat case; its problem must be poisson", heat->path);
-    if (!same_file(input->mesh_path, heat->mesh_path) || !same_number(input->keys.mesh_scale, heat->keys.mesh_scale))
+    if (!app_is_same_place(input->mesh_path, heat->mesh_path) || !same_number(input->keys.mesh_scale, heat->keys.mesh_scale))
         return app_yaml_fail(input->yaml, name->place,
                              "temperature.case: %s has another mesh (%s) or mesh_scale than this case (%s); both must be the same",
                              heat->path, heat->mesh_path, input->mesh_path);
-    if (same_file(directory, heat->keys.output.directory.value))
+    if (app_is_same_place(directory, heat->keys.output.directory.value))
         return app_yaml_fail(input->yaml, name->place,
                              "temperature.case: %s writes its results into %s, as this case does; give one of them another "
                              "output.directory",

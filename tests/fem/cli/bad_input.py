@@ -285,3 +285,13 @@ def test_heat_case_with_another_mesh():
 
 def test_heat_case_with_the_same_output_directory():
     refuse(words(write_heated(more="output: {directory: here}\n"), output__directory="here"), "case.yaml:10:21", "writes its results into here")
+
+
+def test_heat_case_with_the_same_output_directory_in_other_words():
+    case = write_heated(more="output: {directory: new/here}\n")
+    for same in ("./new/here", "new//here/", f"{os.getcwd()}/new/./here"):
+        refuse(words(case, out=same), "case.yaml:10:21", "writes its results into", "give one of them another")
+    os.mkdir("new")
+    os.symlink("new", "link")
+    refuse(words(case, out="link/here"), "case.yaml:10:21", "writes its results into", "give one of them another")
+    assert not os.listdir("new")
