@@ -208,18 +208,33 @@ yoke_status fem_command_add_overrides(yoke_context *context, fem_command *line)
     return YOKE_OK;
 }
 
+/* FNV-1a of texts, each with its end. */
+static const uint64_t hash_of_nothing = UINT64_C(14695981039346656037);
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    for (size_t k = 0; k <= strlen(text); k++) hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+yoke_status fem_command_check_restart(yoke_context *context, app_ranks *ranks, const fem_command *line)
+{
+    const uint64_t hash = line->restart ? add_text(hash_of_nothing, line->restart) : 0;
+    uint64_t first = hash;
+    app_ranks_broadcast(ranks, &first, sizeof first);
+    if (hash == first) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "this rank's command line has another --restart than that of rank 0");
+}
+
 yoke_status fem_command_check_alike(yoke_context *context, app_ranks *ranks, const fem_command *line)
 {
-    uint64_t hash = UINT64_C(14695981039346656037), first; /* FNV-1a of the words, each with its end */
-    for (int i = -1; i < line->overrides.count; i++) {
-        const char *text = i < 0 ? line->operands.text[0] : line->overrides.text[i];
-        for (size_t k = 0; k <= strlen(text); k++) hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
-    }
-    hash ^= (uint64_t)line->profile << 1 | (line->model != NULL); /* which all write together */
+    uint64_t hash = add_text(hash_of_nothing, line->operands.text[0]), first;
+    for (int i = 0; i < line->overrides.count; i++) hash = add_text(hash, line->overrides.text[i]);
+    hash ^= (uint64_t)line->check << 2 | (uint64_t)line->profile << 1 | (line->model != NULL); /* which all do together */
     first = hash;
     app_ranks_broadcast(ranks, &first, sizeof first);
     if (hash == first) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT,
-                     "this rank's command line names another case, sets other keys of it, or has another --profile or --write-model, than "
-                     "that of rank 0");
+                     "this rank's command line names another case, sets other keys of it, or has another --check, --profile or "
+                     "--write-model, than that of rank 0");
 }

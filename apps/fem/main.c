@@ -193,6 +193,8 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (line->threads) omp_set_num_threads((int)line->threads);
     if (app_ranks_number(ranks) == 0) status = leave_at_signals(context); /* until fem_adapt begins to compute */
     if (!status) status = read_case(context, line, &input);
+    status = app_ranks_agree(ranks, status);
+    if (!status) status = app_ranks_agree(ranks, fem_case_check_alike(input, ranks));
     if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, before, input, &ended);
     status = app_ranks_agree(ranks, status);
     app_ranks_broadcast(ranks, &ended, sizeof ended); /* what the first rank has read: another machine may see an older file */
@@ -223,6 +225,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     status = app_ranks_agree(ranks, answered ? YOKE_OK : fem_command_read(context, terminal, argc, argv, &line, &answered));
     double any = answered;
     app_ranks_max(ranks, &any, 1);
+    if (!status && !(any > 0)) status = app_ranks_agree(ranks, fem_command_check_restart(context, ranks, &line));
     if (!status && !(any > 0) && line.restart)
         status = restart(context, terminal, ranks, argc, argv, &line);
     else if (!status && !(any > 0))

@@ -71,8 +71,11 @@ yoke_status fem_heat_solve(fem_heat *heat, const fem_run *run, fem_problem *prob
     own.words = words;
     own.restart = NULL;
     own.keep = &heat->field;
+    app_ranks *ranks = problem->mesh->ranks;
+    yoke_status status = app_ranks_agree(ranks, fem_case_check_alike(heat->input, ranks));
+    if (status) return status;
     app_print(run->terminal, "temperature: %s\n", heat->input->path);
-    yoke_status status = fem_adapt(&own, heat->input, heat->problem);
+    status = fem_adapt(&own, heat->input, heat->problem);
     if (status) return status;
     if (heat->field.space) problem->temperature.field = &heat->field;
     app_print(run->terminal, "\n");

@@ -10,6 +10,7 @@
 
 #include "case/units.h"
 #include "common/case/schema.h"
+#include "common/ranks/ranks.h"
 
 typedef enum fem_problem_type { FEM_ELASTICITY, FEM_POISSON } fem_problem_type;
 typedef enum fem_preconditioner {
@@ -184,6 +185,12 @@ yoke_status fem_case_read(yoke_context *context, const char *path, const char *c
 yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
                            int num_overrides, fem_case **input);
 void fem_case_destroy(fem_case *input);
+
+/*
+ * Checks that each rank has read the same case: a path may lead to another file on each rank, and ranks whose keys differ would solve
+ * different problems together.  Collective.  Errors: INPUT (on ranks whose keys differ from those of rank 0).
+ */
+yoke_status fem_case_check_alike(const fem_case *input, app_ranks *ranks);
 
 /*
  * Checks that files can be created in output.directory, or that the directory can be created; leaves nothing behind.

@@ -56,9 +56,37 @@ def test_help_is_told_once():
 
 def test_all_ranks_solve_the_same_case():
     need_mpi()
-    for other in (words(command.EXAMPLES / "lame.yaml", out="one"), words(SMALL, out="one", refine__steps=3), words(SMALL, "--profile", out="one")):
+    for other in (words(command.EXAMPLES / "lame.yaml", out="one"), words(SMALL, out="one", refine__steps=3), words(SMALL, "--profile", out="one"),
+                  words(SMALL, "--check", out="one")):
         done = run([*MPIRUN, "-n", "1", *words(SMALL, out="one"), ":", "-n", "1", *other], 2, env=VARIABLES)
         assert "rank 1: this rank's command line names another case" in done.stderr, done.stderr
+
+
+def test_all_ranks_go_on_with_the_same_run():
+    need_mpi()
+    line = words(SMALL, out="one", refine__steps=0, checkpoint__every=1)
+    run(line)
+    before = contents("one", True)
+    for one, other in ((line, ["--restart", "one"]), ([*line, "--restart", "one"], []), ([*line, "--restart", "one"], ["--restart", "./one"])):
+        done = run([*MPIRUN, "-n", "1", *one, ":", "-n", "1", *line, *other], 2, env=VARIABLES)
+        assert "rank 1: this rank's command line has another --restart than that of rank 0" in done.stderr, done.stderr
+    assert contents("one", True) == before
+
+
+def test_all_ranks_read_the_same_case():
+    """Files of one name, as on machines with file systems of their own."""
+    need_mpi()
+    heat, case = EXAMPLES / "hot-pipe-heat.yaml", EXAMPLES / "hot-pipe.yaml"
+    for folder in "ab":
+        shutil.copytree(EXAMPLES, folder)
+    for changed, old, new in ((heat, "value: 100", "value: 50"), (heat, "steps: 2", "steps: 3"), (case, "steps: 2", "steps: 3")):
+        text = changed.read_text(encoding="utf-8")
+        pathlib.Path("b", changed.name).write_text(text.replace(old, new), encoding="utf-8")
+        line = words(case.name, out=os.path.abspath("out"))
+        done = run([*MPIRUN, "-n", "1", "-wdir", os.path.abspath("a"), *line, ":", "-n", "1", "-wdir", os.path.abspath("b"), *line], 2, env=VARIABLES)
+        assert f"rank 1: {changed.name}: this rank reads another case under this name than rank 0 does" in done.stderr, done.stderr
+        assert not os.path.exists("out") and not os.path.exists("a/out")
+        pathlib.Path("b", changed.name).write_text(text, encoding="utf-8")
 
 
 # ---------------------------------------------------------------------------------------------------- the whole run
