@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/files/file.h"
+
 static const app_column columns[] = {
     {"step", "number of the mesh, from 0"},
     {"elements, dofs", "hexahedra of the mesh, and its unknowns"},
@@ -167,15 +169,31 @@ yoke_status fem_command_read(yoke_context *context, app_terminal *terminal, int 
     return parse_words(context, terminal, 1, 1, argc, argv, line, answered); /* says what is missing */
 }
 
+/* A run goes on where its results are. */
+static yoke_status check_directory(yoke_context *context, const fem_command *line)
+{
+    static const char key[] = "output.directory=";
+    for (int i = 0; i < line->overrides.count; i++) {
+        const char *text = line->overrides.text[i];
+        if (!strncmp(text, key, sizeof key - 1) && !app_is_same_place(text + sizeof key - 1, line->restart))
+            return yoke_fail(context, YOKE_ERROR_INPUT,
+                             "--set %s: --restart %s writes its results there, where those of the run before are; leave it out", text,
+                             line->restart);
+    }
+    return YOKE_OK;
+}
+
 yoke_status fem_command_read_again(yoke_context *context, app_terminal *terminal, const fem_restart_line *before, fem_command *line)
 {
     bool answered = false;
     const bool named = line->operands.count > 0;
     const char *directory = line->restart;
     char **argv = NULL;
+    yoke_status status = check_directory(context, line);
+    if (status) return status;
     yoke_copy_bytes(&argv, &before->argv, sizeof argv); /* nobody changes the words */
     *line = (fem_command){0};
-    yoke_status status = parse_words(context, terminal, 1, APP_LIST_MAXIMUM, before->argc, argv, line, &answered);
+    status = parse_words(context, terminal, 1, APP_LIST_MAXIMUM, before->argc, argv, line, &answered);
     if (!status && answered) status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: has the words of no run", before->path);
     if (status) return status;
     if (before->elsewhere && !named)

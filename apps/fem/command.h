@@ -33,7 +33,7 @@ yoke_status fem_command_read(yoke_context *context, app_terminal *terminal, int 
 /*
  * The same for a run that --restart continues: the words of the earlier run, followed by those of this one.  *line is that of this run and
  * becomes that of both; texts are borrowed from `before`.  Errors: INPUT (also: the run was started in another directory, and no case is
- * named).
+ * named; or another directory is given for its results).
  */
 yoke_status fem_command_read_again(yoke_context *context, app_terminal *terminal, const fem_restart_line *before, fem_command *line);
 

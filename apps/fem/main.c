@@ -17,6 +17,7 @@
 #include "common/files/file.h"
 #include "common/machine/threads.h"
 #include "common/ranks/devices.h"
+#include "output/results.h"
 #include "session.h"
 
 /* A change with which the run does not end for the same reason at once.  estimate: the relative one of its latest checkpoint. */
@@ -77,11 +78,34 @@ static yoke_status read_distribution(yoke_context *context, const fem_command *l
     return status;
 }
 
+/* A copy of the record may go where the record is. */
+static bool is_record(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return path && !strcmp(slash ? slash + 1 : path, FEM_RESULTS_RECORD);
+}
+
+static yoke_status check_results(yoke_context *context, const fem_command *line, const fem_case *input)
+{
+    const char *directory = input->keys.output.directory.value;
+    const app_named_file files[] = {{"--store", app_option_store(line->store, NULL), false},
+                                    {"--write-model", line->model, false},
+                                    {"--json", is_record(line->json) ? NULL : line->json, false},
+                                    {0}};
+    for (const app_named_file *file = files; file->option; file++)
+        if (file->path && fem_results_has(directory, file->path))
+            return yoke_fail(context, YOKE_ERROR_INPUT,
+                             "%s names %s, which is a file of this run's results (output.directory is %s): give another file", file->option,
+                             file->path, directory);
+    return YOKE_OK;
+}
+
 /* What the first rank alone looks at, before anything is read: it writes, and reads the mesh. */
 static yoke_status check_files(yoke_context *context, const fem_command *line, const fem_case *input, fem_mesh_reader **reader)
 {
     yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
     if (!status) status = fem_case_check_output(input);
+    if (!status) status = check_results(context, line, input);
     const app_named_file files[] = {{"CASE", input->path, true},
                                     {"the mesh of the case", input->mesh_path, true},
                                     {"the heat case", input->heat_path, true},

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/files/directory.h"
+#include "common/files/file.h"
 
 struct fem_results {
     yoke_context *context; /* borrowed */
@@ -72,6 +73,18 @@ static bool is_name(const char *name, size_t length)
     for (size_t i = 0; i < NAMES; i++)
         if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0) return true;
     return step_number(name, length) >= 0 || checkpoint_number(name, length) >= 0;
+}
+
+bool fem_results_has(const char *directory, const char *path)
+{
+    char above[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (strlen(path) >= sizeof above || !is_name(name, strlen(name))) return false;
+    if (slash) {
+        memcpy(above, path, (size_t)(name - path));
+        above[name - path] = '\0';
+    }
+    return app_is_same_place(above, directory);
 }
 
 static bool is_of_this_run(const fem_results *results, int64_t process)

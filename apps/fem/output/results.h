@@ -10,6 +10,8 @@
 #ifndef FEM_OUTPUT_RESULTS_H
 #define FEM_OUTPUT_RESULTS_H
 
+#include <stdbool.h>
+
 #include "output/vtu.h"
 
 /* Files beside step-NN.vtu (of several ranks step-NN.pvtu and step-NN-RANK.vtu). */
@@ -48,6 +50,9 @@ yoke_status fem_results_continue(fem_results *results, int steps);
 
 /* The number of a checkpoint by its name, from 0; -1: it is none. */
 int64_t fem_results_checkpoint_number(const char *name);
+
+/* Whether the path is that of a file that a run with this output directory writes or removes there, by its name. */
+bool fem_results_has(const char *directory, const char *path);
 
 /* The path of a file of the directory, valid until it is closed or this is asked again.  Errors: INPUT (too long). */
 yoke_status fem_results_path(fem_results *results, const char *name, const char **path);

@@ -263,6 +263,16 @@ def write_heated(heat="heat.yaml", mesh=EXAMPLES / "meshes/two-materials.msh", m
     return "case.yaml"
 
 
+def test_other_files_in_the_place_of_results():
+    for option in "--json", "--write-model", "--store":
+        for name in "step-00.vtu", "summary.txt", "checkpoint-3.bin", "./series.pvd":
+            refuse(words(SMALL, option, f"out/{name}", out="./out"), f"{option} names out/{name}, which is a file of this run's results")
+    refuse(words(SMALL, "--write-model", "probes.csv", out="."), "--write-model names probes.csv")
+    solve(SMALL, "--write-model", "model.json", refine__steps=0)
+    solve(SMALL, "--json", "out/run.json", refine__steps=0)
+    solve(SMALL, "--json", "run.json", out=".", refine__steps=0)
+
+
 def test_heat_case_that_is_good_is_the_ground_of_the_bad_ones():
     solve(write_heated(), out="result")
 

@@ -179,6 +179,16 @@ def test_options_of_the_run_hold_unless_given_again():
     assert len(record("../out")["steps"]) == 3
 
 
+def test_results_stay_in_their_directory():
+    run(words(SMALL, refine__steps=0, checkpoint__every=1))
+    before = contents("out", True)
+    found = restart("out", "--set", "refine.steps=1", "--set", "output.directory=new", code=2).stderr
+    assert "--set output.directory=new: --restart out writes its results there" in found, found
+    assert contents("out", True) == before and not os.path.exists("new")
+    restart("out", "--set", "refine.steps=1", "--set", "output.directory=./out")
+    assert len(record()["steps"]) == 2
+
+
 def damaged(data):
     """The same file, damaged in ways that happen, with what is said of each; the unit test checkpoint has more."""
     yield data[: len(data) // 2], "is damaged: it has"
