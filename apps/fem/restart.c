@@ -12,6 +12,13 @@
 /* More words than this were on no command line that ran. */
 enum { MOST_WORDS = 4096 };
 
+/* "--" before the case, after which no options are read: those of this run follow.  A case whose name begins like an option needs it. */
+static bool ends_options(const json_t *words, int i)
+{
+    const char *next = json_string_value(json_array_get(words, (size_t)i + 1));
+    return !strcmp(json_string_value(json_array_get(words, (size_t)i)), "--") && !(next && next[0] == '-');
+}
+
 static yoke_status join_words(yoke_context *context, const json_t *words, int argc, char **argv, fem_restart_line *line)
 {
     const int before = (int)json_array_size(words);
@@ -19,7 +26,8 @@ static yoke_status join_words(yoke_context *context, const json_t *words, int ar
     yoke_status status = yoke_allocate(context, before + argc, sizeof *line->argv, &line->argv);
     if (status) return status;
     line->argv[line->argc++] = argv[0];
-    for (int i = 0; i < before; i++) line->argv[line->argc++] = json_string_value(json_array_get(words, (size_t)i));
+    for (int i = 0; i < before; i++)
+        if (!ends_options(words, i)) line->argv[line->argc++] = json_string_value(json_array_get(words, (size_t)i));
     for (int i = 1; i < argc; i++) line->argv[line->argc++] = argv[i];
     return YOKE_OK;
 }

@@ -179,6 +179,15 @@ def test_options_of_the_run_hold_unless_given_again():
     assert len(record("../out")["steps"]) == 3
 
 
+def test_a_case_after_two_dashes():
+    line = words(SMALL, "--quiet", refine__steps=0, checkpoint__every=1)
+    run([*(word for word in line if word != str(SMALL)), "--", str(SMALL)])
+    restart("out", "--set", "refine.steps=1")
+    run([PROGRAM, "fem", "--restart", "out", "--set", "refine.steps=2", "--", str(SMALL)])
+    restart("out", "--set", "refine.steps=3")
+    assert len(record()["steps"]) == 4
+
+
 def test_results_stay_in_their_directory():
     run(words(SMALL, refine__steps=0, checkpoint__every=1))
     before = contents("out", True)
