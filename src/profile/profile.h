@@ -54,7 +54,7 @@ yoke_status profile_poll(profile_reader *reader, double until_s, double *last, s
 yoke_status profile_run(profile_reader *reader, double *start_s, double *end_s);
 /* As profile_run, but polls. */
 yoke_status profile_run_polled(profile_reader *reader, double *last, sensor_change *changes, int64_t room, int64_t *count);
-/* The sum of durations of some runs, over their number, so that updates can be expected in runs. */
+/* Measures the shortest duration of some runs, so that updates can be expected after a number of runs. */
 yoke_status profile_time_runs(profile_reader *reader);
 /* Finds an update of a sensor whose period is known.  Errors: UNAVAILABLE. */
 yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor);

@@ -11,6 +11,7 @@
 #ifndef YOKE_METER_VENDOR_AMDSMI_API_H
 #define YOKE_METER_VENDOR_AMDSMI_API_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef INCLUDE_AMDSMI_H_
