@@ -6,7 +6,7 @@
 
 #include "mesh/mesh.h"
 
-/* How the elements of a cube are shaped. */
+/* Shapes of the elements of a cube. */
 typedef enum fem_cube_shape {
     FEM_CUBE_CURVED,   /* curved, by a smooth map of the whole cube: no two are alike, and none is affine */
     FEM_CUBE_AFFINE,   /* boxes */

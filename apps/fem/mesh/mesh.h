@@ -17,15 +17,15 @@ typedef struct fem_group {
     int dimension;    /* 3, 2, 1, 0                                                                             */
     int64_t count;    /* members                                                                                */
     int32_t *element; /* [count] an element that has the member; dimension 3: the elements themselves           */
-    int8_t *local;    /* [count] which face, edge or corner of it; NULL for dimension 3.  A face between two
+    int8_t *local;    /* [count] number of the face, edge or corner in it; NULL for dimension 3.  A face between two
                          elements is listed from both sides; edges and points from one element only             */
 } fem_group;
 
 typedef struct fem_mesh {
     yoke_context *context; /* borrowed */
-    app_ranks *ranks;      /* on which all that is made of the mesh lives, the mesh itself being on each of them; borrowed; NULL: one */
+    app_ranks *ranks;      /* on which the objects of the mesh are distributed, while each has the whole mesh; borrowed; NULL: one */
     char *path;            /* as given, for messages */
-    int order;             /* 1: tri-linear, 8 positions an element; 2: tri-quadratic, 27 positions (a file's 20-node
+    int order;             /* 1: tri-linear, 8 positions per element; 2: tri-quadratic, 27 positions (a file's 20-node
                               elements are expanded, which does not change their map)                             */
     int64_t num_elements;
     int64_t num_vertices;
@@ -34,8 +34,8 @@ typedef struct fem_mesh {
     double *geometry;     /* [num_elements][(order+1)^3][3] positions, lexicographic, x fastest                   */
     int32_t *volume;      /* [num_elements] index into groups of the element's first volume group, -1: in none    */
     int64_t *element_tag; /* [num_elements] the file's number of the element, for messages; parts of one have its number */
-    int64_t *vertex_tag;  /* [num_vertices] the file's number of the node; beyond the file's: it was made by splitting */
-    int64_t split[3];     /* how many tetrahedra, prisms, hexahedra of the file were split into hexahedra: 4, 6, 8 each  */
+    int64_t *vertex_tag;  /* [num_vertices] the file's number of the node; numbers above those of the file: created by splitting */
+    int64_t split[3];     /* number of tetrahedra, prisms, hexahedra of the file that were split into hexahedra: 4, 6, 8 each */
     double worst_shape;   /* least determinant of an element's Jacobian over the product of its columns' lengths: 1 is a box, 0 flat */
     int64_t worst_tag;    /* the file's number of that element                                                           */
     int num_groups;
@@ -43,18 +43,20 @@ typedef struct fem_mesh {
 } fem_mesh;
 
 /*
- * Reads and checks a mesh of hexahedra, tetrahedra and prisms of first or second order: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf, .nas),
- * MED (where Gmsh was built with it), known by extension and header.  Tetrahedra and prisms are split into hexahedra (split.h), which a
- * log line says.  The program yoke-fem-mesh, which must lie beside the running program, in ../bin, ../libexec/yoke or where it was installed,
- * runs Gmsh.  options may be NULL.
- * Elements come in the file's order, or, where there are many and that order is bad, along a Morton curve; element_tag tells which is which.
- * Groups are Gmsh's physical groups; BDF has none but properties (PID), UNV's names have no blanks.  In a file without any group the
- * volumes and faces (dimensions 3 and 2) that Gmsh keeps apart are the groups, named by number.  Nodes of no hexahedron are left out.
- * Errors: INPUT (text names file and element, node or group), INTERRUPTED (SIGINT or SIGTERM ended the child), SYSTEM (no child
- * process), MEMORY.
- * Checked here: readable, whole, volume elements of one order, positive Jacobian everywhere (at nodes and Gauss points), no duplicate
- * unmerged nodes, no face of more than two elements, neighbours with one common face geometry, one connected body, finite positions,
- * every member of a group on an element, no two groups of one name and dimension, no empty group.
+ * Reads and checks a mesh of hexahedra, tetrahedra and prisms of first or second order: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf,
+ * .nas), MED (if Gmsh was built with it), recognised by extension and header.  Tetrahedra and prisms are split into hexahedra (split.h),
+ * which a log line reports.  The program yoke-fem-mesh runs Gmsh.  It must be next to the running program, in ../bin, ../libexec/yoke or
+ * where it was installed.  options may be NULL.
+ * Elements are in the file's order, or, if there are many and that order is bad, along a Morton curve; element_tag has their numbers in the
+ * file.
+ * Groups are Gmsh's physical groups.  BDF has no groups other than properties (PID); names in UNV have no blanks.  In a file without any
+ * group the groups are the volumes and faces (dimensions 3 and 2) that Gmsh distinguishes, named by number.  Nodes of no hexahedron are
+ * omitted.
+ * Errors: INPUT (text names file and element, node or group), INTERRUPTED (SIGINT or SIGTERM ended the child), SYSTEM (no child process),
+ * MEMORY.
+ * Checked here: readable, complete, volume elements of one order, positive Jacobian everywhere (at nodes and Gauss points), no duplicate
+ * unmerged nodes, no face of more than two elements, neighbours with one common face geometry, one connected body, finite positions, every
+ * member of a group on an element, no two groups of one name and dimension, no empty group.
  */
 yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh);
 void fem_mesh_destroy(fem_mesh *mesh);
@@ -63,11 +65,11 @@ void fem_mesh_destroy(fem_mesh *mesh);
 int fem_mesh_find_group(const fem_mesh *mesh, int dimension, const char *name);
 
 /*
- * Builds a mesh from arrays (tests, manufactured problems); copies them.  corners [num_elements][8] z-order into vertices [num_vertices][3];
- * geometry as in the struct, its corners at the vertices, or NULL: straight elements (order 1).  One volume group "body" holds all
- * elements; face_group_of, if not NULL, is called for each boundary face with the mean of its corners and returns a name, which is copied,
- * or NULL for none.  Messages and tags count elements and vertices from 1.
- * Errors: ARGUMENT (no elements, a wrong order); else as fem_mesh_read.
+ * Builds a mesh from arrays (tests, manufactured problems), which it copies.  corners [num_elements][8] in z-order refers to vertices
+ * [num_vertices][3].  geometry is as in the struct, with its corners at the vertices; NULL: straight elements (order 1).  One volume group
+ * "body" has all elements.  face_group_of, if not NULL, is called for each boundary face with the mean of its corners and returns a name,
+ * which is copied, or NULL for none.  Messages and tags count elements and vertices from 1.
+ * Errors: ARGUMENT (no elements, a wrong order); otherwise as fem_mesh_read.
  */
 typedef const char *fem_face_namer(const double centre[3], void *user);
 yoke_status fem_mesh_from_arrays(yoke_context *context, int64_t num_vertices, const double *vertices, int64_t num_elements,

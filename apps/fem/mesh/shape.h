@@ -5,7 +5,7 @@
 #ifndef FEM_MESH_SHAPE_H
 #define FEM_MESH_SHAPE_H
 
-/* How many of the three coordinates of a slot of 27 are in the middle: 0 corner, 1 edge, 2 face, 3 volume. */
+/* How many of the three coordinates of a slot among 27 are in the middle: 0 corner, 1 edge, 2 face, 3 volume. */
 static inline int fem_slot_middles(int slot) { return (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1); }
 
 /* One-dimensional values, first and second derivatives of the n = 2 or 3 shape functions at t. Each output may be NULL. */
@@ -26,12 +26,12 @@ void fem_face_slots(int n, int face, int *slots);
 void fem_edge_slots(int n, int edge, int *slots);
 /* The slot of corner c. */
 int fem_corner_slot(int n, int corner);
-/* Where face, edge or corner `local` (dimension 2, 1, 0) lies along each axis: 0 low, 1 high, -1 from low to high. */
+/* Position of face, edge or corner `local` (dimension 2, 1, 0) along each axis: 0 low, 1 high, -1 from low to high. */
 void fem_member_sides(int dimension, int local, int side[3]);
 
 /*
- * The map at a reference point: jacobian [3][3] = dx_i/dr_j from positions [slots][3] and gradient [slots][3];
- * inverse [3][3] = dr_i/dx_j; returns the determinant (inverse is not written when it is <= 0 or not finite).
+ * The map at a reference point: jacobian [3][3] = dx_i/dr_j from positions [slots][3] and gradient [slots][3]; inverse [3][3] = dr_i/dx_j.
+ * Returns the determinant (inverse is not written if it is <= 0 or not finite).
  */
 double fem_map(int slots, const double *positions, const double *gradient, double jacobian[3][3], double inverse[3][3]);
 

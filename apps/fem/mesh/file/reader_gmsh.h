@@ -30,7 +30,7 @@ typedef struct mesh_reader_gmsh {
 #undef MESH_READER_MEMBER
 } mesh_reader_gmsh;
 
-/* Opens the library for the rest of the process.  Returns NULL, or what is wrong (borrowed). */
+/* Opens the library for the rest of the process.  Returns NULL, or a text that describes the error (borrowed). */
 const char *mesh_reader_open_gmsh(mesh_reader_gmsh *gmsh);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * wire.h - what the program yoke-fem-mesh, which runs Gmsh, writes to the pipe that yoke-fem reads.
+ * wire.h - the output of the program yoke-fem-mesh, which runs Gmsh, in the pipe that yoke-fem reads.
  *
  * The stream is a sequence of records in the machine's own byte order: a header, then its payload, padded with zeros to 8 bytes.
  * It ends with one END record.  The writer is not trusted: it may have been corrupted by the file that it reads.
@@ -48,7 +48,7 @@ enum {
 #undef FEM_WIRE_NUMBER_OF
 };
 
-/* Nodes of a type of the list; 0 for another. */
+/* Number of nodes of a type of the list; 0 for other types. */
 static inline int fem_wire_nodes(int64_t type)
 {
     switch (type) {
@@ -62,7 +62,7 @@ static inline int fem_wire_nodes(int64_t type)
     }
 }
 
-/* Corners of a type of the list, which come first among its nodes; 0 for another. */
+/* Number of corners of a type of the list, which come first among its nodes; 0 for other types. */
 static inline int fem_wire_corners(int64_t type)
 {
     switch (type) {
