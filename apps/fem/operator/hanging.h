@@ -6,7 +6,7 @@
 
 #include "operator/kernels/batch.h"
 
-/* table [FEM_FACE_CODES], zero at first: of elements with n = 2, 3 nodes in a direction, by face code. */
+/* Fills table [FEM_FACE_CODES], zero at first, by face code, for elements with n = 2, 3 nodes in each direction. */
 void fem_hanging_decode(int n, fem_hanging *table);
 
 #endif

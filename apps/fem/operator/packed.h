@@ -1,5 +1,5 @@
 /*
- * packed.h - positions and solution of a space as the kernels of kernels/derivatives.h read them.
+ * packed.h - positions and solution of a space in the layout that the kernels of kernels/derivatives.h read.
  */
 #ifndef FEM_OPERATOR_PACKED_H
 #define FEM_OPERATOR_PACKED_H
@@ -9,16 +9,17 @@
 
 typedef struct fem_packed {
     yoke_context *context;        /* borrowed */
-    fem_packed_solution solution; /* its arrays are the space's and those below */
+    fem_packed_solution solution; /* its arrays are those of the space and those below */
     fem_hanging *hanging;
-    double *temperature; /* [num_nodes], or NULL */
+    double *temperature; /* [num_nodes]; NULL: none */
     double *packed, *ghosts;
     int16_t *material;
 } fem_packed;
 
 /*
- * Of the solution u [num_nodes][components] and of `ghosts` elements beyond the space's leaves, whose values and materials the caller puts
- * into data->ghosts and data->material.  The space must outlive it.  Collective.  Errors: MEMORY; the data can be destroyed in any case.
+ * Creates the data of the solution u [num_nodes][components], with room for `ghosts` elements in addition to the space's leaves.  The
+ * caller writes their values and materials to data->ghosts and data->material.  The space must outlive the data.  Collective.  Errors:
+ * MEMORY; the data can be destroyed in any case.
  */
 yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t ghosts, fem_packed *data);
 void fem_packed_destroy(fem_packed *data);

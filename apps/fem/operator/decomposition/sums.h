@@ -1,5 +1,5 @@
 /*
- * sums.h - between a subdomain's own list of interface values and the totals of its decomposition; included for REAL = double
+ * sums.h - copies values between a subdomain's own list of interface values and the totals of its decomposition; included for REAL = double
  * and float.
  */
 static void NAME(clear)(int64_t count, REAL *totals)
