@@ -1,16 +1,16 @@
 /*
- * cpu.h - the inside of the CPU subdomain, shared by its set-up, its work queue and its operations.
+ * cpu.h - the internals of the CPU subdomain, shared by its set-up, its work queue and its operations.
  *
- * The elements are cut into one chunk per thread, contiguous in Morton order.  Since nodes are numbered as elements touch them, the nodes
- * that a chunk touches first are contiguous too: the chunk owns them (the last one also those that no element touches).  A chunk adds its
- * products into its own nodes directly, and into copies for nodes of earlier chunks.  The copies are kept behind the vector's end: data is
- * [num_nodes + tail_nodes][components] in the subdomain's precision.  After a barrier each owner adds the copies of its nodes in a fixed
- * order. So there are no races and no atomics, and the result repeats bit by bit.
+ * The elements are divided into one chunk per thread, contiguous in Morton order.  Nodes are numbered as elements touch them, so the nodes
+ * that a chunk touches first are contiguous too.  The chunk owns them (the last one also owns those that no element touches).  A chunk adds
+ * its products into its own nodes directly, and into copies for nodes of earlier chunks.  The copies are stored after the vector's end:
+ * data is [num_nodes + tail_nodes][components] in the subdomain's precision.  After a barrier each owner adds the copies of its nodes in a
+ * fixed order.  There are no races and no atomics, and the result is bitwise reproducible.
  *
- * A product has two phases, each of which does all of that: first the elements that touch interface nodes, then the others.
+ * A product has two phases, each of which does all of this: first the elements that touch interface nodes, then the others.
  *
- * All work on the subdomain's data is done by tasks, which the queue of the subdomain's device runs later (or at once: an inline queue, or
- * no queue). A task finds its arguments in a ring of the subdomain.
+ * Tasks do all work on the subdomain's data.  The queue of the subdomain's device runs them later (or at once: an inline queue, or no
+ * queue).  A task finds its arguments in a ring of the subdomain.
  */
 #ifndef FEM_OPERATOR_SUBDOMAIN_CPU_H
 #define FEM_OPERATOR_SUBDOMAIN_CPU_H
@@ -47,9 +47,9 @@ typedef struct cpu_chunk {
     /* Copies that later chunks have of this chunk's nodes; those of a phase are copies_begin[phase] .. copies_begin[phase + 1] - 1. */
     int64_t copies_begin[CPU_PHASES + 1];
     int32_t *copied_node, *copied_from;
-    int64_t masked_begin, masked_end;       /* range of `masked` that lies in this chunk's nodes */
-    int32_t interface_begin, interface_end; /* the same of the subdomain's interface_nodes */
-    int64_t runs_begin, runs_end;           /* the same of `runs` */
+    int64_t masked_begin, masked_end;       /* range of `masked` that belongs to this chunk's nodes */
+    int32_t interface_begin, interface_end; /* the same range of the subdomain's interface_nodes */
+    int64_t runs_begin, runs_end;           /* the same range of `runs` */
 } cpu_chunk;
 
 typedef struct cpu_run {
@@ -67,7 +67,7 @@ struct fem_subdomain_rows {
 
 typedef struct cpu_subdomain cpu_subdomain;
 
-/* One operation with its arguments; each operation knows which of them it has. */
+/* One operation with its arguments; each operation uses some of them. */
 typedef struct cpu_task {
     cpu_subdomain *cpu;
     double alpha, beta;
@@ -76,16 +76,16 @@ typedef struct cpu_task {
     const fem_subdomain_rows *rows;
     const void *pair[2][FEM_MAX_DOTS];
     int count;         /* of pairs */
-    fem_kernel kernel; /* as which it is profiled */
+    fem_kernel kernel; /* under which it is profiled */
     int phase;
-    fem_precision precision; /* of a, where it may differ from the subdomain's */
+    fem_precision precision; /* of a, which may differ from the subdomain's */
 } cpu_task;
 
-/* Tasks under way at most, and measured intervals that are not read yet. */
+/* Largest numbers of active tasks, and of measured intervals that are not read so far. */
 enum { CPU_TASKS = 64, CPU_INTERVALS = 32 };
 
 typedef struct cpu_sums {
-    _Alignas(64) double of_pair[FEM_MAX_DOTS]; /* chunks write side by side: each to a cache line of its own */
+    _Alignas(64) double of_pair[FEM_MAX_DOTS]; /* chunks write at the same time: each to its own cache line */
 } cpu_sums;
 
 struct cpu_subdomain {
@@ -101,11 +101,12 @@ struct cpu_subdomain {
     int64_t phase_copies[CPU_PHASES];
     int64_t *masked; /* prescribed dofs, ascending */
     int64_t num_masked;
-    cpu_run *runs;  /* of owned dofs, ascending, none in two chunks */
+    cpu_run *runs;  /* of owned dofs, ascending, each within one chunk */
     cpu_sums *sums; /* [num_chunks] of the latest `dots` */
     /*
-     * [num_nodes + tail_nodes][6 or 1] in the subdomain's precision: the node blocks of the diagonal, the subdomain's own sums at first
-     * (the stored operator drops what they are made from).  After diagonal_finish their inverses, in the order of kernels/smoother.h.
+     * [num_nodes + tail_nodes][6 or 1] in the subdomain's precision: the node blocks of the diagonal, at first the subdomain's own sums
+     * (the stored operator releases the data from which they are computed).  After diagonal_finish they are their inverses, in the order of
+     * kernels/smoother.h.
      */
     void *blocks;
     fem_hanging *hanging;
@@ -120,7 +121,7 @@ struct cpu_subdomain {
     yoke_event *interval_begin[CPU_INTERVALS], *interval_end[CPU_INTERVALS];
     int64_t intervals_started, intervals_read;
     double product_seconds; /* in the intervals read */
-    int unmeasured;         /* no intervals are taken */
+    int unmeasured;         /* nonzero: no intervals are measured */
     fem_marks profile;
 };
 
@@ -137,47 +138,47 @@ static inline int cpu_subdomain_block_size(const cpu_subdomain *cpu) { return cp
 #define BY_PRECISION(cpu, operation, ...) \
     ((cpu)->subdomain.precision == FEM_DOUBLE ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
 
-/* Each chunk t of the subdomain `cpu`, which must be in scope, on its own thread. */
+/* Runs each chunk t of the subdomain `cpu`, which must be in scope, on its own thread. */
 #define FOR_CHUNKS(t) _Pragma("omp parallel for num_threads(cpu->num_chunks) schedule(static, 1)") for (int t = 0; t < cpu->num_chunks; t++)
 
 /* ---- set-up (cpu_setup.c, cpu_chunks.c) */
 
-/* Memory that counts as the subdomain's.  Errors: MEMORY. */
+/* Allocates memory that counts as the subdomain's.  Errors: MEMORY. */
 yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer);
 
 /*
- * Fills everything of a subdomain whose `subdomain`, `queue` and `kernels` are set, for as many threads as OpenMP gives the calling thread,
- * which is one of the device.  Errors as fem_subdomain_cpu_create; what was made is released by cpu_subdomain_release.
+ * Fills everything of a subdomain whose `subdomain`, `queue` and `kernels` are set, for the number of threads that OpenMP gives the calling
+ * thread, which is one of the device.  Errors as fem_subdomain_cpu_create; cpu_subdomain_release releases what was created.
  */
 yoke_status cpu_subdomain_setup(cpu_subdomain *cpu);
 void cpu_subdomain_release(cpu_subdomain *cpu);
 
-/* Cuts the elements into num_chunks chunks with everything in cpu_chunk but factors; element matrices are only allocated. */
+/* Divides the elements into num_chunks chunks, with all members of cpu_chunk except factors; element matrices are only allocated. */
 yoke_status cpu_subdomain_make_chunks(cpu_subdomain *cpu);
 void cpu_subdomain_release_chunks(cpu_subdomain *cpu);
 
-/* The diagonal's node blocks of the subdomain's own elements. */
+/* Adds the diagonal's node blocks of the subdomain's own elements. */
 void cpu_subdomain_add_diagonal(cpu_subdomain *cpu, void *blocks);
 
 /* ---- work queue (cpu_queue.c) */
 
-/* What the subdomain needs to work through its device: ring, events, interface memory.  Errors: MEMORY, DEVICE. */
+/* Creates ring, events and interface memory, which the subdomain needs to work through its device.  Errors: MEMORY, DEVICE. */
 yoke_status cpu_subdomain_queue_create(cpu_subdomain *cpu);
 void cpu_subdomain_queue_destroy(cpu_subdomain *cpu);
 
 /* Starts `run` on a copy of the task, whose `cpu` is set here.  Does nothing after a failure. */
 void cpu_subdomain_start(cpu_subdomain *cpu, yoke_task_function *run, const cpu_task *task);
-/* The same for a part of a product: its time is measured.  units: elements. */
+/* The same for a part of a product, whose time is measured.  units: elements. */
 void cpu_subdomain_start_measured(cpu_subdomain *cpu, yoke_task_function *run, const cpu_task *task, int64_t units);
-/* Makes `event` mark the end of what has been started, and waits for that. */
+/* cpu_subdomain_record makes `event` mark the end of the work that has been started; cpu_subdomain_wait waits for that. */
 void cpu_subdomain_record(cpu_subdomain *cpu, yoke_event *event);
 void cpu_subdomain_wait(cpu_subdomain *cpu, yoke_event *event);
-/* Waits for all that has been started. */
+/* Waits for all work that has been started. */
 void cpu_subdomain_finish(cpu_subdomain *cpu);
-/* Seconds of all that was started measured; NaN after a failure. */
+/* Seconds of all work that was started as measured; NaN after a failure. */
 double cpu_subdomain_measured_wait(cpu_subdomain *cpu);
 
-/* ---- operations that cpu_vector.c gives to the table in cpu.c */
+/* ---- operations of cpu_vector.c for the table in cpu.c */
 
 void cpu_subdomain_clear_chunk(const cpu_subdomain *cpu, const cpu_chunk *chunk, int width, void *y); /* width: values per node */
 yoke_status cpu_vector_create(fem_subdomain *subdomain, fem_subdomain_vector **vector);

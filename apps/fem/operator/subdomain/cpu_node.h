@@ -43,14 +43,14 @@ static void NAME(invert_groups)(int components, const uint8_t *prescribed, REAL 
     }
 }
 
-/* y[node] += the copies of it that other chunks wrote into the tail, in a fixed order. */
+/* y[node] += its copies that other chunks wrote into the tail, in a fixed order. */
 static void NAME(add_copies)(int components, const int32_t *node, const int32_t *copy, int64_t count, REAL *y)
 {
     for (int64_t i = 0; i < count; i++)
         for (int c = 0; c < components; c++) y[(int64_t)node[i] * components + c] += y[(int64_t)copy[i] * components + c];
 }
 
-/* Values of the nodes node[begin .. end - 1], `width` each, to and from a table of their own. */
+/* Copies the values of the nodes node[begin .. end - 1], `width` each, to and from a separate table. */
 static void NAME(pack)(int width, const int32_t *node, const REAL *y, REAL *table, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end; i++)

@@ -60,7 +60,7 @@ static void NAME(advance)(double alpha, const REAL *p, const REAL *q, REAL *rest
     }
 }
 
-/* to [components] = add x to + the sparse row i of `from`; components and add are constants where this is called. */
+/* to [components] = add x to + the sparse row i of `from`; components and add are constants in all calls. */
 static inline __attribute__((always_inline)) void NAME(row)(const int components, const int add, const fem_rows *rows, int64_t i,
                                                             const REAL *from, REAL *to)
 {

@@ -1,15 +1,15 @@
 /*
- * device.h - the inside of the device subdomain, shared by its tables, its set-up and its operations.
+ * device.h - the internals of the device subdomain, shared by its tables, its set-up and its operations.
  *
- * Elements are reordered: those that touch interface nodes come first.  Within these two phases they make batches, one launch each: one for
+ * Elements are reordered: those that touch interface nodes come first.  Each of these two phases has batches, with one launch each: one for
  * a phase, or one for each of its colours.  Within a batch curved elements come before affine ones, which need no factors at their points.
  *
- * A product is two kernels for each phase: each element's own result, then the sum at each node over its elements in a fixed order.  So
- * nothing is added by two at once, and results repeat bit by bit.  Or elements add to the result themselves, by colours or by atomic
- * additions (fem_adding).
+ * A product is two kernels for each phase: the first computes each element's own result, the second the sum at each node over its elements
+ * in a fixed order.  No two items add to the same value, and results are bitwise reproducible.  Alternatively elements add to the result
+ * themselves, by colours or by atomic additions (fem_adding).
  *
- * Everything but the functions that wait is only put into the device's queue.  On a GPU the interface values travel by a second queue,
- * beside the interior elements.
+ * All functions except those that wait only put work into the device's queue.  On a GPU the interface values are transferred by a second
+ * queue, at the same time as the interior elements are computed.
  */
 #ifndef FEM_OPERATOR_SUBDOMAIN_DEVICE_H
 #define FEM_OPERATOR_SUBDOMAIN_DEVICE_H
@@ -21,10 +21,13 @@
 typedef struct device_program {
     yoke_program *program;
     yoke_function *function[FEM_SUBDOMAIN_NUM_KERNELS];
-    int warm[2][3]; /* by operator and way of adding: its kernels have run */
+    int warm[2][3]; /* by operator and way of adding; nonzero: its kernels have run */
 } device_program;
 
-/* The instance for these, `atomic`: with atomic additions; compiled at the first call.  Borrowed.  Errors: DEVICE, UNAVAILABLE, MEMORY. */
+/*
+ * The instance for these parameters, `atomic`: with atomic additions; compiled at the first call.  Borrowed.  Errors: DEVICE, UNAVAILABLE,
+ * MEMORY.
+ */
 yoke_status device_programs_get(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic,
                                 device_program **program);
 
@@ -34,18 +37,18 @@ typedef struct device_batch {
     int32_t begin, middle, end, curved_at, affine_at;
 } device_batch;
 
-/* Those of its elements that lie in begin .. end - 1; maybe none. */
+/* The part of a batch with elements begin .. end - 1, which may be empty. */
 device_batch device_batch_cut(device_batch batch, int32_t begin, int32_t end);
 
 /* ---- tables on the host (device_tables.c, device_order.c) */
 
-/* All that is uploaded, in the order of the device's elements. */
+/* All data that is uploaded, in the order of the device's elements. */
 typedef struct device_tables {
     int32_t *element;    /* [elements] the space's number */
     device_batch *batch; /* [num_batches]; the first border_batches have the elements that touch interface nodes */
     int32_t num_batches, border_batches;
     int32_t num_affine;
-    int used;               /* slots that carry nodes */
+    int used;               /* number of slots that have nodes */
     int8_t slot[27];        /* [used] their numbers */
     int32_t *nodes;         /* [elements][used] */
     int identity, patterns; /* as in kernels/subdomain_element.h */
@@ -62,12 +65,12 @@ typedef struct device_tables {
     int64_t num_masked;
 } device_tables;
 
-/* Errors: MEMORY, DEVICE_MEMORY (more elements than the kernels can count).  What was made is released by device_tables_release. */
+/* Errors: MEMORY, DEVICE_MEMORY (more elements than the kernels can count).  device_tables_release releases what was created. */
 yoke_status device_tables_make(const fem_subdomain *subdomain, fem_adding adding, int all_curved, device_tables *tables);
 void device_tables_release(yoke_context *context, device_tables *tables);
 
 /*
- * Element, batches and node_list (device_order.c); `used` and `slot` are there, and memory for `element` and `node_list`.
+ * Fills element, batches and node_list (device_order.c); `used` and `slot` are set, and `element` and `node_list` are allocated.
  * Errors: MEMORY.
  */
 yoke_status device_tables_order(const fem_subdomain *subdomain, fem_adding adding, int all_curved, device_tables *tables);
@@ -85,16 +88,16 @@ struct fem_subdomain_rows {
 };
 
 /*
- * What is recorded around the way of interface values, and around a whole product for its time: `begin` and `end` around all elements,
- * `packed` when the values were ready, `read` when they were on the host; `write`, `written` around their way back, `done` when they were
- * in the vector.
+ * Events around the transfer of interface values, and around a whole product to measure its time.  `begin` and `end`: around all elements.
+ * `packed`: the values were ready.  `read`: they were on the host.  `write`, `written`: around their transfer back.  `done`: they were in
+ * the vector.
  */
 typedef struct device_marks {
     yoke_event *begin, *packed, *end, *read, *write, *written, *done;
     int has_read, has_written;
 } device_marks;
 
-/* Products that are not yet read; groups of `dots`; bytes of the staging memory for vectors. */
+/* Number of products whose times are not read so far; groups of `dots`; bytes of the staging memory for vectors. */
 enum { DEVICE_MARKS = 16, DEVICE_DOT_GROUPS = 256, DEVICE_STAGING = 4 << 20 };
 
 typedef struct device_subdomain {
@@ -102,10 +105,10 @@ typedef struct device_subdomain {
     fem_programs *own_programs; /* NULL: borrowed */
     device_program *program;
     yoke_queue *queue;    /* borrowed */
-    yoke_queue *transfer; /* for interface values: own, or the same queue */
+    yoke_queue *transfer; /* for interface values: its own queue, or the same one */
     int group_items;
     fem_adding adding;
-    int all_curved; /* no element is looked at for being affine */
+    int all_curved; /* nonzero: elements are not checked for being affine */
     int32_t num_nodes, num_elements, num_affine, num_batches, border_batches;
     device_batch *batch; /* as in device_tables */
     int used, identity, patterns;
@@ -113,13 +116,13 @@ typedef struct device_subdomain {
     yoke_buffer *nodes, *pattern, *row_start, *row_entry, *row_weight, *moduli;
     yoke_buffer *factors, *stored; /* one of them */
     yoke_buffer *affine;           /* factors of the affine elements; NULL with stored matrices */
-    yoke_buffer *results;          /* [elements][used][components]; NULL where elements add to the result */
+    yoke_buffer *results;          /* [elements][used][components]; NULL if elements add to the result */
     yoke_buffer *sum_start, *sum_place, *node_list, *masked, *prescribed, *owned;
-    yoke_buffer *blocks;                    /* [nodes][6 or 1]: own sums, after diagonal_finish inverses */
+    yoke_buffer *blocks;                    /* [nodes][6 or 1]: own sums; after diagonal_finish their inverses */
     yoke_buffer *packed_own, *packed_total; /* [num_interface][6 or 1] */
     yoke_buffer *dot_sums;                  /* [groups][FEM_SUBDOMAIN_DOTS] doubles */
     int dot_groups;
-    double *dot_host; /* pinned, the same */
+    double *dot_host; /* pinned, of the same size */
     void *staging;    /* pinned; free when staging_free is reached */
     int64_t staging_values;
     yoke_event *staging_free, *dots_done;
@@ -127,23 +130,23 @@ typedef struct device_subdomain {
     int64_t bytes;
     int measured;
     fem_marks profile;
-    int at_interface;                 /* the elements that are launched now are at the interface */
-    device_marks plain;               /* for interface values of no measured product: packed, read and written only */
+    int at_interface;                 /* nonzero: the elements that are launched now are at the interface */
+    device_marks plain;               /* for interface values without a measured product: packed, read and written only */
     device_marks marks[DEVICE_MARKS]; /* a ring */
-    device_marks *product;            /* that of the product under way; NULL: none, or it is not measured */
+    device_marks *product;            /* marks of the present product; NULL: there is none, or it is not measured */
     yoke_event *reading;              /* the latest `read` */
     int64_t marks_started, marks_read;
     double product_seconds;
 } device_subdomain;
 
-/* Size of a value, values per node of the diagonal's blocks. */
+/* Size of a value; values per node of the diagonal's blocks. */
 static inline int64_t device_subdomain_real_size(const device_subdomain *d) { return d->subdomain.precision == FEM_DOUBLE ? 8 : 4; }
 static inline int device_subdomain_block_size(const device_subdomain *d) { return d->subdomain.space->components == 3 ? 6 : 1; }
 
-/* Keeps the first failure in subdomain.status; returns `status`. */
+/* Stores the first failure in subdomain.status; returns `status`. */
 yoke_status device_subdomain_keep(device_subdomain *d, yoke_status status);
 
-/* How a kernel is spread. */
+/* The sizes of a launch of a kernel. */
 typedef struct device_launch {
     int kernel;     /* FEM_SUBDOMAIN_KERNEL_... */
     int64_t groups; /* 0: nothing is done */
@@ -151,31 +154,34 @@ typedef struct device_launch {
     int64_t units;
 } device_launch;
 
-/* Kernels over `values` values, by blocks of FEM_BLOCK. */
+/* Kernels over `values` values, in blocks of FEM_BLOCK. */
 device_launch device_launch_values(int kernel, int64_t values);
-/* Kernels over elements, `at_once` to a group. */
+/* Kernels over elements, `at_once` per group. */
 device_launch device_launch_elements(const device_subdomain *d, int kernel, int64_t elements, int at_once, int items);
-/* Kernels over a batch's elements, at most FEM_PRODUCT_ELEMENTS of one kind to a group. */
+/* Kernels over a batch's elements, at most FEM_PRODUCT_ELEMENTS of one kind per group. */
 device_launch device_launch_batch(const device_subdomain *d, int kernel, device_batch batch);
 
 /* Starts a kernel, if nothing has failed. */
 void device_subdomain_launch(device_subdomain *d, device_launch launch, const yoke_argument *arguments, int64_t count);
 
-/* Device memory that counts as the subdomain's; 0 bytes are allowed.  Errors: DEVICE_MEMORY, DEVICE, MEMORY. */
+/* Allocates device memory that counts as the subdomain's; 0 bytes are allowed.  Errors: DEVICE_MEMORY, DEVICE, MEMORY. */
 yoke_status device_subdomain_take(device_subdomain *d, int64_t bytes, yoke_buffer **buffer);
 
 /*
- * Makes everything of a subdomain whose `subdomain`, `program` and `queue` are set; waits for the device.  Errors as
- * fem_subdomain_device_create; what was made is released by device_subdomain_release.
+ * Creates everything of a subdomain whose `subdomain`, `program` and `queue` are set; waits for the device.  Errors as
+ * fem_subdomain_device_create; device_subdomain_release releases what was created.
  */
 yoke_status device_subdomain_setup(device_subdomain *d);
 void device_subdomain_release(device_subdomain *d);
 
-/* Matrices of a batch from its factors; `stored` begins with the element stored_begin.  affine may be NULL where there are none. */
+/*
+ * Computes the matrices of a batch from its factors; `stored` begins with the element stored_begin.  affine may be NULL if there are no
+ * affine elements.
+ */
 void device_subdomain_matrices(device_subdomain *d, device_batch batch, yoke_buffer *factors, yoke_buffer *affine, yoke_buffer *stored,
                                int32_t stored_begin);
 
-/* The table's functions that are not in device.c. */
+/* The functions of the table that are not in device.c. */
 yoke_status device_vector_create(fem_subdomain *subdomain, fem_subdomain_vector **vector);
 void device_vector_destroy(fem_subdomain *subdomain, fem_subdomain_vector *vector);
 void device_vector_write(fem_subdomain *subdomain, fem_subdomain_vector *to, const double *from);
