@@ -1,17 +1,17 @@
 /*
- * subdomain.h - a subdomain: the elements that one device works on, with its vectors and its operator.
+ * subdomain.h - a subdomain: the elements of one device, with its vectors and its operator.
  *
- * A subdomain works on a space of its own (fem_subspace): its run of elements with the nodes that they touch, numbered by itself, and the
- * nodes that it needs beside them (see decomposition.h).  It owns everything that a solve needs on its device.  Nobody but the
- * decomposition (decomposition.c) calls it; the solver calls the decomposition.
+ * A subdomain works on its own space (fem_subspace): its range of elements, the nodes that they touch, with local numbers, and the
+ * additional nodes that it needs (see decomposition.h).  It owns everything that a solve needs on its device.  Only the decomposition
+ * (decomposition.c) calls it; the solver calls the decomposition.
  *
- * Functions only start their work where the device works by itself; those that end in _wait wait.  A subdomain whose device fails remembers
- * the first failure in `status`; its functions then do nothing.  All functions are deterministic: the same calls give the same bits at the
- * same number of threads.
+ * If the device works asynchronously, functions only start their work; those that end in _wait wait.  A subdomain whose device fails stores
+ * the first failure in `status`; its functions then do nothing.  All functions are deterministic: the same calls give the same bits with
+ * the same number of threads.
  *
- * "Interface" nodes are those that other subdomains have too.  After product_interface, the subdomain's own sum is right at them;
- * product_interior does the other elements.  Vectors keep the same values at a shared node in all subdomains, and each dof is owned by one
- * subdomain: it counts there.
+ * "Interface" nodes are those that other subdomains have too.  After product_interface, the subdomain's own sum is complete at them;
+ * product_interior computes the other elements.  Vectors have the same values at a shared node in all subdomains.  Each dof is owned by one
+ * subdomain, in which it counts.
  */
 #ifndef FEM_OPERATOR_SUBDOMAIN_SUBDOMAIN_H
 #define FEM_OPERATOR_SUBDOMAIN_SUBDOMAIN_H
@@ -29,9 +29,10 @@ typedef struct fem_subdomain_rows fem_subdomain_rows;     /* sparse rows on the 
 typedef enum fem_operator { FEM_MATRIXFREE, FEM_STORED } fem_operator;
 
 /*
- * How device subdomains add up what the elements have for a node (matrix-free operator; the stored one always sums): each element's own
- * values are kept and then summed node by node; elements are taken by colours, of which no two share a node, and add to the result; or all
- * add to it at once by atomic operations, whose order, and so the last bits, change from product to product.
+ * How device subdomains add up the contributions of elements to a node (matrix-free operator; the stored one always sums).  SUM: each
+ * element's values are stored and then summed node by node.  COLOUR: elements add to the result colour by colour; no two of a colour share
+ * a node.  ATOMIC: all elements add to it at once by atomic operations, whose order, and therefore the last bits, change from product to
+ * product.
  */
 typedef enum fem_adding { FEM_ADD_SUM, FEM_ADD_COLOUR, FEM_ADD_ATOMIC } fem_adding;
 
@@ -39,12 +40,12 @@ typedef enum fem_adding { FEM_ADD_SUM, FEM_ADD_COLOUR, FEM_ADD_ATOMIC } fem_addi
 enum { FEM_MAX_DOTS = 4 };
 
 /*
- * Receives the matrix of one element, hanging nodes folded in: packed lower triangle by rows, m (m + 1) / 2 values; row and column
- * i x components + c is component c of the element's i-th slot that carries a node.  `element` is the subdomain's number.
+ * Receives the matrix of one element, including the constraints of hanging nodes: packed lower triangle by rows, m (m + 1) / 2 values; row
+ * and column i x components + c is component c of the element's i-th slot that has a node.  `element` is the subdomain's number.
  */
 typedef void fem_matrix_visitor(int32_t element, const double *packed, void *user);
 
-/* What a kind of subdomain provides; all slots are required but visit_matrices. */
+/* The functions of a kind of subdomain; all are required except visit_matrices. */
 typedef struct fem_subdomain_functions {
     const char *kind; /* of device: "openmp", "device" */
     void (*destroy)(fem_subdomain *subdomain);
@@ -56,7 +57,7 @@ typedef struct fem_subdomain_functions {
     void (*read_wait)(fem_subdomain *subdomain, const fem_subdomain_vector *from,
                       double *to); /* [dofs] to the host; done when it returns */
     void (*zero)(fem_subdomain *subdomain, fem_subdomain_vector *x);
-    /* to = alpha from; `from` belongs to another subdomain on the same device with the same nodes, maybe of other precision */
+    /* to = alpha from; `from` belongs to another subdomain on the same device with the same nodes, possibly of other precision */
     void (*copy_scaled)(fem_subdomain *subdomain, double alpha, const fem_subdomain *from_subdomain, const fem_subdomain_vector *from,
                         fem_subdomain_vector *to);
     void (*axpy)(fem_subdomain *subdomain, double alpha, const fem_subdomain_vector *x, fem_subdomain_vector *y); /* y += alpha x */
@@ -66,7 +67,7 @@ typedef struct fem_subdomain_functions {
     /* x += alpha p, r -= alpha q */
     void (*advance)(fem_subdomain *subdomain, double alpha, const fem_subdomain_vector *p, const fem_subdomain_vector *q,
                     fem_subdomain_vector *x, fem_subdomain_vector *r);
-    /* starts the sums over owned dofs of x[i] y[i], i < count <= FEM_MAX_DOTS; the sums are made in double precision */
+    /* starts the sums over owned dofs of x[i] y[i], i < count <= FEM_MAX_DOTS; sums are computed in double precision */
     void (*dots)(fem_subdomain *subdomain, int count, const fem_subdomain_vector *const *x, const fem_subdomain_vector *const *y);
     void (*dots_wait)(fem_subdomain *subdomain, int count, double *sums); /* NaN after a failure */
 
@@ -77,18 +78,19 @@ typedef struct fem_subdomain_functions {
     void (*mask)(fem_subdomain *subdomain, fem_subdomain_vector *x);
 
     /*
-     * Own sums at interface nodes to subdomain->interface_own [num_interface][width] (host memory, in the subdomain's precision) and back:
-     * interface_read starts, interface_wait waits for it, interface_write sets y there to subdomain->interface_total, which must stay as it
-     * is until the next interface_wait.  Width: values per node of the vector: components, or that of the diagonal's blocks.
+     * Copies own sums at interface nodes to subdomain->interface_own [num_interface][width] (host memory, in the subdomain's precision) and
+     * totals back: interface_read starts the copy, interface_wait waits for it, interface_write sets y at these nodes to
+     * subdomain->interface_total, which must not change until the next interface_wait.  Width: values per node of the vector: components,
+     * or those of the diagonal's blocks.
      */
     void (*interface_read)(fem_subdomain *subdomain, const fem_subdomain_vector *y);
     void (*interface_wait)(fem_subdomain *subdomain);
     void (*interface_write)(fem_subdomain *subdomain, fem_subdomain_vector *y);
 
     /*
-     * Node blocks of the diagonal: `diagonal` puts the subdomain's own sums at interface nodes to subdomain->interface_own
-     * [num_interface][6 or 1] (done when it returns); diagonal_finish takes the totals from subdomain->interface_total and inverts the
-     * blocks (rows and columns of prescribed components zero).
+     * Node blocks of the diagonal: `diagonal` copies the subdomain's own sums at interface nodes to subdomain->interface_own
+     * [num_interface][6 or 1] (complete when it returns); diagonal_finish reads the totals from subdomain->interface_total and inverts the
+     * blocks (rows and columns of prescribed components are zero).
      */
     void (*diagonal)(fem_subdomain *subdomain);
     void (*diagonal_finish)(fem_subdomain *subdomain);
@@ -99,8 +101,8 @@ typedef struct fem_subdomain_functions {
                            fem_subdomain_vector *d, fem_subdomain_vector *x);
 
     /*
-     * Rows over nodes (copied), one for each node of `subdomain`: `to` belongs to `subdomain`, `from` to another subdomain on the same
-     * device.
+     * Creates rows over nodes (copied), one for each node of `subdomain`.  `to` belongs to `subdomain`, `from` to another subdomain on the
+     * same device.
      */
     yoke_status (*rows_create)(fem_subdomain *subdomain, int32_t num_rows, const fem_rows *rows, fem_subdomain_rows **out);
     void (*rows_destroy)(fem_subdomain *subdomain, fem_subdomain_rows *rows);
@@ -109,13 +111,13 @@ typedef struct fem_subdomain_functions {
     void (*rows_set)(fem_subdomain *subdomain, const fem_subdomain_rows *rows, const fem_subdomain_vector *from,
                      fem_subdomain_vector *to); /* to = rows from */
 
-    /* Shows each element's matrix once, in a fixed order, on the calling thread; NULL for kinds that keep none. */
+    /* Visits each element's matrix once, in a fixed order, on the calling thread; NULL for kinds that store none. */
     yoke_status (*visit_matrices)(fem_subdomain *subdomain, fem_matrix_visitor *visit, void *user);
-    /* Bytes of memory, vectors not counted. */
+    /* Bytes of memory, without vectors. */
     int64_t (*memory_bytes)(const fem_subdomain *subdomain);
     /*
-     * Seconds that the device was busy with products since the subdomain was made: elements, packing and moving interface values (waiting
-     * for others not counted).  Waits for the device.
+     * Seconds of the device's work on products since the subdomain was created: elements, packing and moving interface values (without
+     * waiting for others).  Waits for the device.
      */
     double (*product_seconds_wait)(fem_subdomain *subdomain);
     /* Waits until all started work is done; then `status` is up to date. */
@@ -123,25 +125,25 @@ typedef struct fem_subdomain_functions {
 } fem_subdomain_functions;
 
 struct fem_subdomain {
-    const fem_subdomain_functions *call; /* as in subdomain->call->mask(subdomain, x) */
+    const fem_subdomain_functions *call; /* used as in subdomain->call->mask(subdomain, x) */
     yoke_context *context;
     yoke_device *device;                /* borrowed */
     const fem_space *space;             /* the subdomain's own: borrowed */
-    const fem_constraints *constraints; /* of that space: only `prescribed` is looked at */
+    const fem_constraints *constraints; /* of that space: only `prescribed` is used */
     fem_precision precision;
     fem_operator operator_kind;
     int64_t dofs;
     int32_t num_interface;
     const int32_t *interface_nodes;        /* [num_interface] ascending: borrowed */
-    const uint8_t *owned;                  /* [num_nodes] 1: counts here; NULL: all.  Borrowed */
+    const uint8_t *owned;                  /* [num_nodes] 1: counts here; NULL: all count.  Borrowed */
     void *interface_own, *interface_total; /* host memory of the device: [num_interface][6], of the subdomain */
     yoke_status status;                    /* the first failure */
-    double setup_moved_s;                  /* seconds that moving the elements' data to the device took; NaN where nothing moves */
+    double setup_moved_s;                  /* seconds to move the elements' data to the device; NaN if nothing is moved */
 };
 
 typedef struct fem_subdomain_options {
     /*
-     * Borrowed; subdomains on one device share the queue, so that their work is in order.  Both NULL, CPU subdomains only: the calling
+     * Borrowed.  Subdomains on one device share the queue, so that their work is in order.  Both NULL (CPU subdomains only): the calling
      * thread works.
      */
     yoke_device *device;
@@ -152,34 +154,36 @@ typedef struct fem_subdomain_options {
     int32_t num_interface; /* as in fem_subdomain; borrowed */
     const int32_t *interface_nodes;
     const uint8_t *owned;
-    const fem_kernels *kernels; /* for CPU subdomains; NULL: the best of this processor; tests ask for others */
-    fem_programs *programs;     /* for device subdomains, of the same device; borrowed.  NULL: the subdomain makes its own */
-    int group_items;            /* of device kernels that work on elements; 0: the device's default; tests ask for others */
-    int all_curved;             /* nonzero: device subdomains look for no affine elements; tests ask for it */
+    const fem_kernels *kernels; /* for CPU subdomains; NULL: the best of this processor; tests select others */
+    fem_programs *programs;     /* for device subdomains, of the same device; borrowed.  NULL: the subdomain creates its own */
+    int group_items;            /* of device kernels that work on elements; 0: the device's default; tests select others */
+    int all_curved;             /* nonzero: device subdomains do not search for affine elements; for tests */
     int unmeasured;             /* nonzero: no clock is read and no event recorded for products; product_seconds_wait is NaN */
-    fem_marks profile;          /* who is told which kernels are at work */
+    fem_marks profile;          /* the run that records which kernels are at work */
 } fem_subdomain_options;
 
 /*
- * A subdomain with all elements of the space, for devices that run host functions (yoke_queue_call): threads over chunks of elements,
- * element kernels by instruction set (cpu.c). Errors: MEMORY, INPUT (an element whose map folds: coarse element and determinant).
+ * Creates a subdomain with all elements of the space, for devices that run host functions (yoke_queue_call): threads over chunks of
+ * elements, element kernels by instruction set (cpu.c).  Errors: MEMORY, INPUT (an element whose map folds: coarse element and
+ * determinant).
  */
 yoke_status fem_subdomain_cpu_create(const fem_space *space, const fem_constraints *constraints, const fem_subdomain_options *options,
                                      fem_subdomain **subdomain);
 
 /*
  * The same on any device by kernels in yoke's dialect (device.c, kernels/subdomain_*.h).
- * Errors: as above, and DEVICE_MEMORY, DEVICE (also where it has no atomic addition and that is asked for), UNAVAILABLE (no double
- * precision).
+ * Errors: as above, and DEVICE_MEMORY, DEVICE (also if it has no atomic addition and that is requested), UNAVAILABLE (no double precision).
  */
 yoke_status fem_subdomain_device_create(const fem_space *space, const fem_constraints *constraints, const fem_subdomain_options *options,
                                         fem_subdomain **subdomain);
 /*
- * Device bytes that such a subdomain and `vectors` vectors need for so many elements of this kind, about (for limits before they are made).
+ * Estimate of the device bytes that such a subdomain and `vectors` vectors need for this number of elements of this kind (for limits before
+ * they are created).
  */
 double fem_subdomain_device_bytes(const fem_space *space, const fem_subdomain_options *options, double elements, int vectors);
 /*
- * The fraction of the space's elements whose map is affine, for which a device subdomain keeps less: about, some thousands are looked at.
+ * The fraction of the space's elements whose map is affine, for which a device subdomain stores less.  It is an estimate from some
+ * thousands of elements.
  */
 double fem_subdomain_affine_fraction(const fem_space *space);
 

@@ -1,5 +1,5 @@
 /*
- * coarse/private.h - what coarse.c is made of: algebraic multigrid.  Private to this sub-room.
+ * coarse/private.h - algebraic multigrid, a part of coarse.c.  Private to this sub-room.
  */
 #ifndef FEM_SOLVER_COARSE_PRIVATE_H
 #define FEM_SOLVER_COARSE_PRIVATE_H
@@ -16,19 +16,19 @@ static inline int fem_coarse_is_free(const fem_coarse_matrix *matrix, int64_t no
 typedef struct fem_amg fem_amg;
 
 /*
- * BoomerAMG's levels of the matrix: all unknowns are numbered node by node, prescribed ones are rows of the identity that nothing
- * else touches.  On several ranks collective.  Errors: MEMORY, INPUT, NUMERIC, UNAVAILABLE.
+ * Creates BoomerAMG's levels of the matrix.  All unknowns are numbered node by node; prescribed ones are rows of the identity that are not
+ * coupled to others.  Collective on several ranks.  Errors: MEMORY, INPUT, NUMERIC, UNAVAILABLE.
  */
 yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matrix, fem_amg **amg);
 void fem_amg_destroy(fem_amg *amg);
 
 /*
- * x from b, both [rows]; where number [rows] is negative, b is not read and x becomes 0.  May be the same array.  On several ranks collective, and an error is
- * known to all.  Errors: NUMERIC.
+ * x from b, both [rows]; if number [rows] is negative, b is not read and x becomes 0.  They may be the same array.  On several ranks it is
+ * collective, and all ranks know of an error.  Errors: NUMERIC.
  */
 yoke_status fem_amg_solve(fem_amg *amg, const int32_t *number, const double *b, double *x);
 
-/* Estimated from the number of the matrix's entries: hypre does not tell. */
+/* Estimated from the number of the matrix's entries, because hypre does not report it. */
 int64_t fem_amg_memory_bytes(const fem_amg *amg);
 
 #endif
