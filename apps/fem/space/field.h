@@ -1,5 +1,5 @@
 /*
- * field.h - the scalar field that a run has found, kept to be evaluated elsewhere on the same coarse mesh.
+ * field.h - the scalar field of a run's solution, kept for evaluation elsewhere on the same coarse mesh.
  */
 #ifndef FEM_SPACE_FIELD_H
 #define FEM_SPACE_FIELD_H
@@ -18,7 +18,7 @@ typedef struct fem_field_point {
     int32_t tree;
 } fem_field_point;
 
-/* value [count] = the field at these points, whichever ranks have them.  Collective.  Errors: MEMORY. */
+/* value [count] = the field at these points, on whichever ranks they are.  Collective.  Errors: MEMORY. */
 yoke_status fem_field_evaluate(const fem_field *field, int64_t count, const fem_field_point *points, double *value);
 
 void fem_field_clear(fem_field *field);

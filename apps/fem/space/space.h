@@ -2,14 +2,15 @@
  * space.h - the finite element space on the leaves of a p8est forest.
  *
  * An element has `slots` = 8 (q1) or 27 (q2, s2) local nodes in lexicographic order, x fastest.  element_nodes gives for each slot an
- * independent node; where a face or an edge hangs (face_code, see p8est_lnodes.h) the slots on it name the nodes of the larger neighbour's
+ * independent node.  If a face or an edge hangs (face_code, see p8est_lnodes.h) the slots on it name the nodes of the larger neighbour's
  * face or edge, and the element's own values there are interpolated from them.  Serendipity elements (s2) have 20 nodes: their face and
- * volume slots hold -1, and values there follow from the other 20.  fem_space_expand does all of this, fem_space_fold is its transpose.
+ * volume slots have -1, and values there follow from the other 20.  fem_space_expand does all of this; fem_space_fold is its transpose.
  *
- * On several ranks a space has the leaves of one of them, and the nodes that these touch.  A node that several ranks touch is owned by the lowest of them.  Nodes are
- * numbered over all ranks in the order in which elements touch them: owned ones one after the other, rank after rank.  So they have the numbers that one rank
- * alone would give them, whatever the number of ranks and their cuts.  What one rank alone knows of a node counts at one of those that touch it: the lowest that has an element
- * on which the node does not hang.  Functions that create spaces are collective.
+ * On several ranks a space has the leaves of one of them, and the nodes that these touch.  A node that several ranks touch is owned by the
+ * lowest of them.  Nodes are numbered over all ranks in the order in which elements touch them: owned ones are contiguous, rank after rank.
+ * They therefore have the numbers that they would have on one rank, independent of the number of ranks and their cuts.  Data of a node that
+ * only one rank has count at one of the ranks that touch it: the lowest that has an element on which the node does not hang.  Functions
+ * that create spaces are collective.
  */
 #ifndef FEM_SPACE_SPACE_H
 #define FEM_SPACE_SPACE_H
@@ -21,24 +22,24 @@
 typedef struct fem_space {
     yoke_context *context;      /* borrowed */
     const fem_problem *problem; /* borrowed: mesh, materials, conditions */
-    const fem_forest *forest;   /* borrowed: unchanged while the space lives */
+    const fem_forest *forest;   /* borrowed: must not change while the space exists */
     fem_element element;        /* may differ from problem->element: the multigrid's q1 spaces */
     int components;
     int slots_1d;           /* 2 or 3 */
     int slots;              /* 8 or 27 */
     int32_t num_elements;   /* leaves in Morton order */
     int32_t num_nodes;      /* independent nodes; dofs = components x num_nodes */
-    int64_t num_hanging;    /* local nodes, counted once each in space, that hang: of all ranks */
+    int64_t num_hanging;    /* hanging local nodes, each position counted once, of all ranks */
     int32_t *element_nodes; /* [num_elements][slots] */
     int16_t *face_code;     /* [num_elements] */
     double *x;              /* [num_nodes][3] positions, m */
-    int32_t *
-        home_element; /* [num_nodes] an element that has the node as an own, not hanging, node: the first in Morton order; -1: other ranks only */
+    /* [num_nodes] an element that has the node as its own, not hanging, node: the first in Morton order; -1: only on other ranks. */
+    int32_t *home_element;
     int8_t *home_slot; /* [num_nodes] its slot there */
     int32_t *tree;     /* [num_elements] coarse element */
     int32_t *corner;   /* [num_elements][3] lower corner in p8est's integers, 0 .. P8EST_ROOT_LEN */
     int8_t *level;     /* [num_elements] */
-    /* Where there are several ranks; on one these follow from what is above. */
+    /* The following members are for several ranks; on one rank they follow from those above. */
     app_ranks *ranks;      /* borrowed; NULL: this process has all of the space */
     fem_halo *halo;        /* NULL on one rank */
     int64_t first_element; /* number of this rank's first element over all ranks */
@@ -51,7 +52,7 @@ typedef struct fem_space {
 
 /* Space of `element` on the forest's leaves, nodes numbered as the elements first touch them.  Errors: MEMORY. */
 yoke_status fem_space_create(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **space);
-/* The q1 space on the leaves of `from`: the same as fem_space_create makes, by far quicker.  Errors: MEMORY. */
+/* The q1 space on the leaves of `from`: the same as that of fem_space_create, but much faster.  Errors: MEMORY. */
 yoke_status fem_space_create_corners(const fem_space *from, fem_space **space);
 void fem_space_destroy(fem_space *space); /* NULL allowed */
 
@@ -59,9 +60,9 @@ void fem_space_destroy(fem_space *space); /* NULL allowed */
 void fem_space_expand(const fem_space *space, int32_t e, int n, const double *nodal, double *local);
 /* The transpose: adds local [slots][n] into nodal [num_nodes][n].  local is overwritten. */
 void fem_space_fold(const fem_space *space, int32_t e, int n, double *local, double *nodal);
-/* The part of it inside the element: local [slots][n] becomes what belongs to element_nodes, 0 at slots without a node. */
+/* The part of the transpose inside the element: local [slots][n] becomes the values for element_nodes, 0 at slots without a node. */
 void fem_space_fold_local(const fem_space *space, int32_t e, int n, double *local);
-/* rows: for each slot the independent nodes and weights that make its value: at most FEM_MAX_ROW of them; returns the count. */
+/* The independent nodes and weights, at most FEM_MAX_ROW, whose sum is the value at a slot; returns their number. */
 #define FEM_MAX_ROW 27
 int fem_space_row(const fem_space *space, int32_t e, int slot, int32_t node[FEM_MAX_ROW], double weight[FEM_MAX_ROW]);
 

@@ -1,7 +1,7 @@
 /*
  * temperature.h - the temperature of a problem at the nodes of a space: thermal strains follow from its interpolation, as displacements do.
  *
- * A temperature that is linear in x is thereby exact on every mesh.  In a material the thermal strain is
+ * A temperature that is linear in x is therefore exact on every mesh.  In a material the thermal strain is
  * eps_T = thermal_strain + expansion x temperature, the same in all directions.
  */
 #ifndef FEM_SPACE_TEMPERATURE_H
@@ -9,7 +9,7 @@
 
 #include "space/space.h"
 
-/* temperature [num_nodes], K, or NULL where the problem has none; released with yoke_release.  Collective.  Errors: MEMORY. */
+/* temperature [num_nodes], K; NULL if the problem has none; release it with yoke_release.  Collective.  Errors: MEMORY. */
 yoke_status fem_temperature_nodal(const fem_space *space, double **temperature);
 
 static inline double fem_thermal_strain(const fem_material *material, double temperature)
@@ -17,7 +17,7 @@ static inline double fem_thermal_strain(const fem_material *material, double tem
     return material->thermal_strain + material->expansion * temperature;
 }
 
-/* 3 lambda + 2 mu: the pressure of a strain of 1 in all directions, which is what a thermal strain takes away from the stress. */
+/* 3 lambda + 2 mu: the pressure of a strain of 1 in all directions, by which a thermal strain reduces the stress. */
 static inline double fem_thermal_modulus(const fem_material *material) { return 3 * material->lambda + 2 * material->mu; }
 
 #endif

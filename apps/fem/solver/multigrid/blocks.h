@@ -16,7 +16,10 @@
 
 typedef struct multigrid_blocks multigrid_blocks;
 
-/* Collective on several ranks, like solve.  Errors: MEMORY, INPUT (an element whose map folds), NUMERIC (a block is not positive definite). */
+/*
+ * Collective on several ranks, like solve.
+ * Errors: MEMORY, INPUT (an element whose map folds), NUMERIC (a block is not positive definite).
+ */
 yoke_status multigrid_blocks_create(const fem_space *space, const fem_constraints *constraints, multigrid_blocks **blocks);
 void multigrid_blocks_destroy(multigrid_blocks *blocks); /* NULL allowed */
 

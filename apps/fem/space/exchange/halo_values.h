@@ -1,4 +1,4 @@
-/* halo_values.h - values of shared nodes and messages; included for REAL = double and float. */
+/* halo_values.h - copies values of shared nodes to and from messages; included for REAL = double and float. */
 static void NAME(take)(const fem_halo_messages *m, const REAL *values, const int32_t *place)
 {
     const fem_halo *halo = m->halo;
@@ -19,7 +19,7 @@ static void NAME(add)(const fem_halo_messages *m, REAL *values, const int32_t *p
     const REAL *own = m->own, *received = m->received;
     int next = 0;
     while (next < halo->num_neighbours && halo->neighbour[next] < rank) next++;
-    /* own values are there: the sum begins with those of lower ranks */
+    /* `values` has own values already: the sum begins with those of lower ranks */
     for (int32_t s = 0; s < halo->num_shared && next > 0; s++) {
         REAL *value = values + (int64_t)(place ? place[s] : halo->shared[s]) * width;
         for (int c = 0; c < width; c++) value[c] = 0;

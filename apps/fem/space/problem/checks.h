@@ -1,5 +1,5 @@
 /*
- * checks.h - the checks of a resolved problem that look at the coarse mesh; called by fem_problem_create only.
+ * checks.h - the checks of a resolved problem that use the coarse mesh; called by fem_problem_create only.
  *
  * Condition c of the problem is item c of the case's `boundary`.
  */
@@ -12,7 +12,7 @@
 /* Place of the value (displacement, traction, pressure, value or flux) of an item and its key, for messages. */
 app_place fem_condition_place(const fem_case_boundary *item, const char **key);
 
-/* The corners of face, edge or corner `local` (dimension 2, 1, 0); returns how many. */
+/* The corners of face, edge or corner `local` (dimension 2, 1, 0); returns their number. */
 int fem_member_corners(int dimension, int local, int corners[4]);
 
 /*
@@ -28,8 +28,9 @@ yoke_status fem_check_loads(const fem_case *input, const fem_problem *problem, c
 yoke_status fem_check_conflicts(const fem_case *input, const fem_problem *problem);
 
 /*
- * Errors: INPUT (the supports leave rigid motions, of the body or of a piece of it that hangs on the rest by an edge or a point; poisson:
- * the constant), MEMORY.  Decided by the rank of the rigid motions, restricted to the prescribed components at the vertices.
+ * Errors: INPUT (the supports leave rigid motions, of the body or of a piece of it that is connected to the rest only by an edge or a
+ * point; Poisson: the constant), MEMORY.  The check uses the rank of the rigid motions, restricted to the prescribed components at the
+ * vertices.
  */
 yoke_status fem_check_rigid(const fem_case *input, const fem_problem *problem, const int32_t *piece, int32_t num_pieces);
 
@@ -37,8 +38,8 @@ yoke_status fem_check_rigid(const fem_case *input, const fem_problem *problem, c
 yoke_status fem_check_memory(const fem_case *input, const fem_mesh *mesh);
 
 /*
- * Logs a warning for each face group whose normal jumps by 0.2 to 20 degrees between neighbouring coarse faces: a smooth surface that the
- * mesh gives kinks.  A larger jump is taken as an edge that is meant.  Errors: MEMORY.
+ * Logs a warning for each face group whose normal jumps by 0.2 to 20 degrees between neighbouring coarse faces: the mesh approximates a
+ * smooth surface with kinks.  A larger jump is taken as an intended edge.  Errors: MEMORY.
  */
 yoke_status fem_warn_of_kinks(const fem_problem *problem);
 

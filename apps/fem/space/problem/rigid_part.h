@@ -1,9 +1,9 @@
 /*
- * rigid_part.h - the rigid motion (Poisson: the constant) in what is prescribed.
+ * rigid_part.h - the rigid motion (Poisson: the constant) in the prescribed values.
  *
- * It strains nothing, but in numbers it hides what does: an offset of 1000 m leaves three digits of a displacement of 1e-10 m.  So it is
- * taken out of the prescribed values before anything is solved, and added again only where displacements are shown.  Solution, stresses,
- * energy, estimate and reactions are those of the rest; A times a rigid motion is zero in every space.
+ * It causes no strain, but in floating-point numbers it hides the values that do: an offset of 1000 m leaves three digits of a displacement
+ * of 1e-10 m.  It is therefore subtracted from the prescribed values before the solve, and added again only where displacements are shown.
+ * Solution, stresses, energy, estimate and reactions are those of the remainder; A times a rigid motion is zero in every space.
  */
 #ifndef FEM_SPACE_PROBLEM_RIGID_PART_H
 #define FEM_SPACE_PROBLEM_RIGID_PART_H
@@ -27,7 +27,8 @@ yoke_status fem_find_bodies(const fem_mesh *mesh, int32_t *body, int32_t *num_bo
 
 /*
  * Sets problem->rigid, from problem->body_of and the conditions: for each body the rigid motion that fits best (least squares at the
- * vertices, prescribed components only), where taking it out leaves at most a tenth of the largest prescribed value.  NULL where no body has one.
+ * vertices, prescribed components only), if subtracting it leaves at most a tenth of the largest prescribed value.  NULL if no body has
+ * one.
  * Errors: MEMORY.
  */
 yoke_status fem_fit_rigid_parts(fem_problem *problem);
@@ -35,7 +36,7 @@ yoke_status fem_fit_rigid_parts(fem_problem *problem);
 /* value [components] = the rigid motion of the body of coarse element `tree` at x; returns whether it has one. */
 int fem_rigid_value(const fem_problem *problem, int64_t tree, const double x[3], double *value);
 
-/* The prescribed value less the rigid motion, where there is one; what is only rounding becomes 0.  value [components] */
+/* Subtracts the rigid motion, if there is one, from the prescribed value [components]; a remainder that is only rounding becomes 0. */
 void fem_rigid_subtract(const fem_problem *problem, int64_t tree, const double x[3], double *value);
 
 #endif

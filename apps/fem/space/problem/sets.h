@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* Each of the members is a set of its own.  set [count] */
+/* Each member is a separate set.  set [count] */
 void fem_sets_start(int64_t count, int32_t *set);
-/* The sets of a and b become one. */
+/* Joins the sets of a and b. */
 void fem_sets_merge(int32_t *set, int32_t a, int32_t b);
-/* set [count] = the number of each member's set, in the order of their least members; returns how many there are.  Nothing is merged afterwards. */
+/* set [count] = the number of each member's set, in the order of their lowest members; returns the number of sets.  Must be called last. */
 int32_t fem_sets_number(int64_t count, int32_t *set);
 
 #endif
