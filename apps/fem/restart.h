@@ -1,5 +1,5 @@
 /*
- * restart.h - the command line of a run that goes on from a checkpoint: that of the run before, and what is new.
+ * restart.h - the command line of a run that continues from a checkpoint: that of the earlier run, and the new one.
  */
 #ifndef FEM_RESTART_H
 #define FEM_RESTART_H
@@ -8,18 +8,18 @@
 
 typedef struct fem_restart_line {
     fem_restart restart;
-    bool begun; /* a step was finished: what lies in the directory is this run's */
+    bool begun; /* a step was finished: the files in the directory belong to this run */
     int argc;
-    const char **argv;  /* [argc] the program's name, the words of the run before, then those of this one */
-    bool elsewhere;     /* the run before was started in another directory: its paths are of no use here */
+    const char **argv;  /* [argc] the program's name, the words of the earlier run, then those of this one */
+    bool elsewhere;     /* the earlier run was started in another directory: its paths cannot be used here */
     const char *before; /* that directory */
     char *override;     /* output.directory=DIRECTORY, as for --set */
     char path[4096 + 64];
 } fem_restart_line;
 
 /*
- * Reads the latest whole checkpoint of a directory, and joins the words of its run with argv [argc].  What the struct points to is given back by
- * fem_restart_line_clear.  Collective.  Errors, on all ranks: INPUT (as fem_checkpoints_open_latest; too many words), MEMORY.
+ * Reads the latest valid checkpoint of a directory, and joins the words of its run with argv [argc].  fem_restart_line_clear releases the
+ * members of the struct.  Collective.  Errors, on all ranks: INPUT (as fem_checkpoints_open_latest; too many words), MEMORY.
  */
 yoke_status fem_restart_line_read(yoke_context *context, app_ranks *ranks, const char *directory, int argc, char **argv,
                                   fem_restart_line *line);

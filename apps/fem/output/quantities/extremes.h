@@ -18,21 +18,22 @@ typedef enum fem_extreme_kind {
 } fem_extreme_kind;
 
 typedef struct fem_extreme {
-    double value; /* NaN: not of this problem type */
-    double x[3];  /* its place in the undeformed body; NaN likewise */
+    double value; /* NaN: it does not apply to this problem type */
+    double x[3];  /* its position in the undeformed body; NaN likewise */
     int64_t node; /* the node there, by its number over all ranks; -1 likewise */
 } fem_extreme;
 
 /*
- * The extremes of u [num_nodes][components] at the nodes and of its averaged stress at the points (stress.h).  Of equal values the first
- * one counts, so that the place is the same at any number of threads.  Collective: those of all ranks.  Errors: MEMORY.
+ * Finds the extremes of u [num_nodes][components] at the nodes and of its averaged stress at the points (stress.h).  Of equal values the
+ * first one counts, so that the position is the same for any number of threads.  Collective: the extremes are those of all ranks.  Errors:
+ * MEMORY.
  */
 yoke_status fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES]);
 
-/* No extreme is known. */
+/* Sets all extremes to unknown. */
 void fem_extremes_unknown(fem_extreme extremes[FEM_EXTREMES]);
 
-/* Which extremes a problem of so many components has. */
+/* Whether a problem with this number of components has this extreme. */
 static inline int fem_extreme_applies(fem_extreme_kind kind, int components)
 {
     return (kind >= FEM_EXTREME_VALUE_LARGEST) == (components == 1);

@@ -1,9 +1,9 @@
 /*
- * reaction.h - what the supports hold: force and moment per Dirichlet group.
+ * reaction.h - the reactions of the supports: force and moment per Dirichlet group.
  *
- * The residual A u - load of the unconstrained equations, at the prescribed degrees of freedom, is the force of the support upon the body
- * (N; Poisson: the flow into the body).  Rigid motions lie in every space, so reactions and loads sum to zero, forces and moments, up to
- * the solver's residual.
+ * The residual A u - load of the unconstrained equations, at the prescribed degrees of freedom, is the force of the support on the body (N;
+ * Poisson: the flow into the body).  Every space contains the rigid motions, so the sums of reactions and loads, forces and moments, are
+ * zero up to the solver's residual.
  */
 #ifndef FEM_OUTPUT_QUANTITIES_REACTION_H
 #define FEM_OUTPUT_QUANTITIES_REACTION_H
@@ -17,14 +17,17 @@ typedef struct fem_reaction {
 } fem_reaction;
 
 /*
- * One reaction for each group that has a Dirichlet condition, in the order of the conditions; conditions on the same group are summed.
- * A degree of freedom that several groups prescribe counts for its owner.  residual [num_nodes][components].
- * reactions is released with yoke_release.  Collective: those of all ranks.  Errors: MEMORY.
+ * Computes one reaction for each group that has a Dirichlet condition, in the order of the conditions; conditions on the same group are
+ * summed.  A degree of freedom that several groups prescribe counts for its owner.  residual [num_nodes][components].  Release reactions
+ * with yoke_release.  Collective: they are those of all ranks.  Errors: MEMORY.
  */
 yoke_status fem_reactions_create(const fem_space *space, const fem_constraints *constraints, const double *residual, int *count,
                                  fem_reaction **reactions);
 
-/* Force and moment (about the origin) of nodal forces [num_nodes][components], such as the load; Poisson: as in fem_reaction.  Collective, likewise. */
+/*
+ * Force and moment (about the origin) of nodal forces [num_nodes][components], such as the load; Poisson: as in fem_reaction.  Collective:
+ * over all ranks.
+ */
 void fem_resultant(const fem_space *space, const double *nodal, double force_n[3], double moment_nm[3]);
 
 #endif
