@@ -1,8 +1,8 @@
 /*
  * batch.h - the interface between the CPU subdomain and its element kernels.
  *
- * Elements are worked on `width` at a time, one per lane of a SIMD vector.  A kernel file is compiled once per instruction set and exports
- * one table of functions; subdomain/cpu.c takes the best table that the processor can run.
+ * Kernels process `width` elements at a time, one per lane of a SIMD vector.  A kernel file is compiled once per instruction set and
+ * exports one table of functions; subdomain/cpu.c uses the best table that the processor can run.
  */
 #ifndef FEM_OPERATOR_KERNELS_BATCH_H
 #define FEM_OPERATOR_KERNELS_BATCH_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Decoded p8est face_code: the hanging faces of an element and the edges that hang by themselves.  Slots are counted from `base` with
- * strides along the entity; half 0/1: the element lies at the lower/upper half of the full face or edge.
+ * Decoded p8est face_code: the hanging faces of an element and the edges that hang without a hanging face.  Slots are counted from `base`
+ * with strides along the entity; half 0/1: the element is at the lower/upper half of the full face or edge.
  */
 typedef struct fem_hanging {
     int8_t faces, edges;
@@ -25,35 +25,35 @@ typedef struct fem_hanging {
 
 #define FEM_FACE_CODES 512
 
-/* Factors kept per quadrature point: 9 of the inverse Jacobian (scaled, see batch_body.h) and the weighted determinant. */
+/* Factors stored per quadrature point: 9 of the inverse Jacobian (scaled, see batch_body.h) and the weighted determinant. */
 #define FEM_FACTORS 10
 
 /*
- * How a batch's elements are mapped from the unit cube, from the most general to the most special way; a batch is what its most general
- * element is.  Curved: factors at each point.  Affine: FEM_FACTORS for all points, with the determinant not weighted.  Box (edges along the
- * coordinate axes, in their order): FEM_BOX_FACTORS, the inverse Jacobian's diagonal and the determinant.
+ * The kind of map from the unit cube to a batch's elements, from the most general to the most special one; a batch has the kind of its most
+ * general element.  Curved: factors at each point.  Affine: FEM_FACTORS for all points, with the determinant not weighted.  Box (edges
+ * along the coordinate axes, in their order): FEM_BOX_FACTORS, the inverse Jacobian's diagonal and the determinant.
  */
 typedef enum fem_batch_shape { FEM_CURVED, FEM_AFFINE, FEM_BOX } fem_batch_shape;
 #define FEM_BOX_FACTORS 4
 
-/* Values behind the last node that the kernels read, without using them: vectors have room for so many more. */
+/* Values after the last node that the kernels read, without using them: vectors have room for this number of additional values. */
 #define FEM_VALUES_BEHIND 1
 
-/* Batches of elements with all that the kernels read.  `real` is double or float by the table that is used. */
+/* Batches of elements with all data that the kernels read.  `real` is double or float, depending on the table. */
 typedef struct fem_batches {
     int width;          /* lanes */
     int slots;          /* 8 or 27 */
-    int used;           /* slots that carry nodes: 8, 20 or 27 */
+    int used;           /* number of slots that have nodes: 8, 20 or 27 */
     const int8_t *slot; /* [used] their numbers */
-    int serendipity;    /* the other slots follow from these */
+    int serendipity;    /* nonzero: values at the other slots follow from these */
     int32_t batches;
-    int32_t elements;            /* lanes used; the lanes after them in the last batch repeat an element and are not scattered */
+    int32_t elements;            /* used lanes; the lanes after them in the last batch repeat an element and are not scattered */
     const int32_t *gather;       /* [batches][slots][width] node read by a slot */
-    const int32_t *scatter;      /* [batches][slots][width] node that the slot's result is added to */
+    const int32_t *scatter;      /* [batches][slots][width] node to which the slot's result is added */
     const int16_t *face_code;    /* [batches][width] */
     const fem_hanging *hanging;  /* [FEM_FACE_CODES] */
     const void *factors;         /* real [..][width]; NULL for the stored operator */
-    const int64_t *first_factor; /* [batches + 1] rows of `factors` where those of a batch begin; their number tells its shape */
+    const int64_t *first_factor; /* [batches + 1] rows of `factors` where those of a batch begin; their number determines the kind of map */
     const void *moduli;          /* real [batches][2][width]: lambda, mu */
     const void *stored;          /* real [batches][m (m + 1) / 2][width], m = used x components, lower triangle by rows; or NULL */
 } fem_batches;
@@ -88,7 +88,7 @@ typedef struct fem_kernels {
     double (*geometry)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x, double *factors);
     double (*geometry_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x,
                           double *factors);
-    /* Shape of the same elements.  What a map differs from an affine one by rounding of the positions is not seen. */
+    /* Kind of map of the same elements.  Differences from an affine map within the rounding of positions are ignored. */
     fem_batch_shape (*shape)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
     fem_batch_shape (*shape_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
     fem_batch_functions functions[2][2][2];           /* [precision][slots_1d - 2][components == 3] */
@@ -98,7 +98,7 @@ typedef struct fem_kernels {
 
 enum { FEM_MAX_KERNELS = 3 };
 
-/* The tables that this processor can run, the best one last; returns how many (at least 1). */
+/* The tables that this processor can run, the best one last; returns their number (at least 1). */
 int fem_kernels_list(const fem_kernels *list[FEM_MAX_KERNELS]);
 
 /* The best table for this processor. */

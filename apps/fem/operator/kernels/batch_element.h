@@ -1,8 +1,8 @@
 /* batch_element.h - the product of a vector of elements; included by batch_body.h. */
 
 /*
- * At one point: from the gradient in scaled reference coordinates to the weighted stress (flux) in the same, in place.  k: inverse Jacobian;
- * the moduli are weighted.
+ * At one point: computes, in place, the weighted stress (flux) from the gradient, both in scaled reference coordinates.  k: inverse
+ * Jacobian; the moduli are weighted.
  */
 static inline __attribute__((always_inline)) void NAME(stress)(V *gradient, int q, const V *k, V lambda, V mu)
 {
@@ -30,8 +30,9 @@ static inline __attribute__((always_inline)) void NAME(stress)(V *gradient, int 
 }
 
 /*
- * The factors are most of what a product reads, and come from memory once.  Those of the next batch are asked for while this one is worked
- * on, into the second-level cache: in the first they would drive out the values.  Asking beyond the array's end does no harm.
+ * The factors are most of the data that a product reads, and are read from memory once.  Those of the next batch are prefetched into the
+ * second-level cache while this batch is computed; in the first-level cache they would evict the values.  A prefetch beyond the array's end
+ * is harmless.
  */
 static inline __attribute__((always_inline)) void NAME(prefetch)(const V *factors)
 {
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) void NAME(stresses)(V *gradient, co
     }
 }
 
-/* Weights of Gauss points in the unit cube by the number of their indices that are in the middle, and this number for each point. */
+/* Weights of Gauss points in the unit cube by the number of their indices that are in the middle; and this number for each point. */
 enum { NAME(KINDS) = N == 3 ? 4 : 1 };
 static const REAL NAME(weight)[4] = {N == 3 ? (REAL)(125.0 / 5832) : (REAL)0.125, (REAL)(200.0 / 5832), (REAL)(320.0 / 5832),
                                      (REAL)(512.0 / 5832)};

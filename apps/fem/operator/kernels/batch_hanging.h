@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------- hanging nodes, serendipity */
 
 /*
- * In the lane, local [components][SLOTS][W] (scalars).  power 1: interpolation weights; power 2: their squares (for diagonals).
- * A line of a full edge with values u0 u1 u2 has at its lower half the values u0, (3 u0 + 6 u1 - u2)/8, u1.
+ * In one lane: local [components][SLOTS][W] (scalars).  power 1: interpolation weights; power 2: their squares (for diagonals).  A line of
+ * a full edge with values u0 u1 u2 has at its lower half the values u0, (3 u0 + 6 u1 - u2)/8, u1.
  */
 static inline void NAME(halve_line)(REAL *p, int stride, int half)
 {
@@ -61,7 +61,7 @@ static void NAME(expand_lane)(REAL *local, int lane, int components, const fem_h
     }
 }
 
-/* Slots shared by two hanging faces are read, and set to zero, once. */
+/* Slots that two hanging faces share are read, and set to zero, only once. */
 static void NAME(fold_lane)(REAL *local, int lane, int components, const fem_hanging *h, int serendipity, int power)
 {
     REAL face[3][9], edge[3][3];

@@ -81,8 +81,8 @@ static const V *NAME(spread)(fem_batch_shape shape, const V *factors, V all[SLOT
 }
 
 /*
- * Node blocks of the element matrices.  At hanging slots only the blocks on the element's own diagonal are carried to the nodes, with
- * squared weights: enough for a preconditioner, and never smaller than what matters (see docs/methods/finite-elements.md).
+ * Node blocks of the element matrices.  At hanging slots only the blocks on the element's own diagonal are added to the nodes, with squared
+ * weights.  This is sufficient for a preconditioner, and never too small (see docs/methods/finite-elements.md).
  */
 static void NAME(diagonal)(const fem_batches *b, int32_t begin, int32_t end, void *diagonal)
 {

@@ -1,4 +1,4 @@
-/* batch_nodes.h - nodal values between vectors of the subdomain and vectors of lanes; included by batch_body.h. */
+/* batch_nodes.h - copies nodal values between vectors of the subdomain and vectors of lanes; included by batch_body.h. */
 
 /* Any number of components, any stride of the index table: for positions, blocks of the diagonal, and last batches. */
 static inline void NAME(gather)(const fem_batches *b, const int32_t *index, int stride, int components, const REAL *u, REAL *local)
@@ -31,7 +31,7 @@ static inline int NAME(lanes)(const fem_batches *b, int32_t batch)
 
 /*
  * The same for three components of whole vectors, by transposing in registers.  A node is read as four values, of which the last is not
- * used: vectors have room behind their end.
+ * used: vectors have additional room at their end.
  */
 #if C == 3 && HAVE_SHUFFLE && VECTOR_BYTES > 16
 typedef REAL NAME(four) __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
@@ -80,7 +80,7 @@ static inline void NAME(gather_values)(const fem_batches *b, const int32_t *inde
     }
 }
 
-/* Lane after lane: two of a slot's lanes can be the same node. */
+/* One lane after the other: two lanes of a slot can be the same node. */
 static inline void NAME(scatter_values)(const fem_batches *b, const int32_t *index, int lanes, const V *local, REAL *y)
 {
     if (lanes < W) {

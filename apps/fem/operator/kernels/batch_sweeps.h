@@ -1,8 +1,8 @@
 /*
  * batch_sweeps.h - sweeps over the N x N x N values of a vector of elements; included by batch_body.h.
  *
- * All of a component's values are kept in registers meanwhile (27 of the 32 of AVX-512): a store of a whole AVX-512 vector takes as long as two
- * multiply-adds, so that each sweep by itself would wait for its stores.  Indices are constants, for which compilers keep arrays in registers.
+ * Meanwhile all of a component's values stay in registers (27 of the 32 of AVX-512).  A store of a whole AVX-512 vector takes as long as
+ * two multiply-adds, so separate sweeps would wait for their stores.  Indices are constants, so that compilers keep arrays in registers.
  */
 
 /* do_line(v, first, stride) for each line of an axis, do_slot(i) for each slot */

@@ -1,9 +1,9 @@
 /*
- * derivatives.h - element kernels on positions and solution at the nodes: derivatives at points inside elements and on their faces, for the error
- * estimate (estimate.h) and the nodal stress (stress.h).
+ * derivatives.h - element kernels on positions and solution at the nodes: derivatives at points inside elements and on their faces, for the
+ * error estimate (estimate.h) and the nodal stress (stress.h).
  *
- * Like the kernels of batch.h they work on several elements side by side, one per lane of a SIMD vector; the table of an instruction set
- * (fem_kernels) points to them.  They read what fem_packed_create of ../packed.h makes.
+ * Like the kernels of batch.h they process several elements at once, one per lane of a SIMD vector; the table of an instruction set
+ * (fem_kernels) points to them.  They read the data that fem_packed_create of ../packed.h creates.
  */
 #ifndef FEM_OPERATOR_KERNELS_DERIVATIVES_H
 #define FEM_OPERATOR_KERNELS_DERIVATIVES_H
@@ -13,7 +13,7 @@
 
 enum { FEM_PACKED = 8, FEM_PACKED_TEMPERATURE = 6, FEM_MAX_SLOTS = 27, FEM_STRESS_POINTS = 8 };
 
-/* How many fields the kernels read: the position, the solution, and with thermal strains the temperature. */
+/* Number of fields that the kernels read: the position, the solution, and with thermal strains the temperature. */
 enum { FEM_POISSON_FIELDS = 4, FEM_ELASTIC_FIELDS = 6, FEM_THERMAL_FIELDS = 7 };
 
 /* Elements are numbered leaves first, then ghosts. */
@@ -30,16 +30,16 @@ typedef struct fem_packed_solution {
     const fem_material *materials;
     const fem_fields *fields;
     const fem_rotation *rotation;      /* NULL: none */
-    int8_t inward[6][FEM_MAX_SLOTS];   /* [face] slots, those on the face first, then layer by layer; in a layer s fastest */
-    double end[3];                     /* derivative at the lower end of a direction, from the nodes of it */
+    int8_t inward[6][FEM_MAX_SLOTS];   /* [face] slots, those on the face first, then layer by layer; in a layer s is fastest */
+    double end[3];                     /* derivative at the lower end of a direction, from its nodes */
     double weight[3];                  /* of the slots_1d Gauss points */
     double value[11][3], first[11][3]; /* [point][node] shape functions in one direction, at the points named below */
 } fem_packed_solution;
 
-/* Where those of the Gauss points begin, of the Gauss points of both halves, and of the two Gauss points of the stress. */
+/* First indices of the Gauss points, of the Gauss points of both halves, and of the two Gauss points of the stress. */
 enum { FEM_WHOLE_POINTS = 0, FEM_HALF_POINTS = 3, FEM_TWO_POINTS = 9 };
 
-/* What the estimate needs of each element. */
+/* Quantities of each element that the estimate needs. */
 typedef struct fem_element_terms {
     double *volume;   /* [num_total] */
     double *residual; /* [num_total] integral of |f + div sigma|^2 */
@@ -54,7 +54,7 @@ typedef struct fem_element_face {
     int32_t face;
 } fem_element_face;
 
-/* One point of a face, not weighted: for elasticity all entries count, else traction[0]. */
+/* One point of a face, not weighted: for elasticity all entries are used, otherwise traction[0]. */
 typedef struct fem_face_traction {
     double area; /* element of area by (s, t) */
     double x[3], normal[3], traction[3];

@@ -1,12 +1,12 @@
 /*
  * derivatives_gather.h - included by derivatives.c: positions and solution of elements, from the nodes into lanes.
  *
- * An element's slots are gathered with position and solution of a node in one vector, which hanging nodes are interpolated in; then
- * elements are brought side by side.
+ * An element's slots are gathered with position and solution of a node in one vector, in which hanging nodes are interpolated.  Then
+ * several elements are transposed into lanes.
  */
 enum { TEMPERATURE = FEM_PACKED_TEMPERATURE, MAX_FIELDS = FEM_THERMAL_FIELDS };
 
-/* Of the solution; of `fields` those that are read. */
+/* The number of components of the solution; fields: the number of fields that are read. */
 INLINE int components_of(int fields) { return fields == FEM_POISSON_FIELDS ? 1 : 3; }
 
 typedef double packed __attribute__((vector_size(FEM_PACKED * sizeof(double))));
@@ -65,7 +65,7 @@ INLINE void fill_serendipity(packed *v)
     }
 }
 
-/* local [slots] of one element, in whatever order its slots have. */
+/* local [slots] of one element, in the order of its slots. */
 INLINE void load_element(int n, const fem_packed_solution *in, int32_t e, packed *local)
 {
     const int slots = n * n * n;
@@ -133,7 +133,7 @@ typedef struct group {
 /* Of the group's elements, from the temperature's value. */
 INLINE lanes thermal_strain(const group *g, lanes temperature) { return g->own_strain + g->expansion * temperature; }
 
-/* What stress a thermal strain takes away: 3 lambda + 2 mu. */
+/* The stress by which a thermal strain of one reduces the stress: 3 lambda + 2 mu. */
 INLINE lanes bulk_modulus_3(const group *g) { return 3.0 * g->lambda + 2.0 * g->mu; }
 
 INLINE void load_materials(const fem_packed_solution *in, group *g)

@@ -2,7 +2,7 @@
  * derivatives_stress.h - included by derivatives.c: the stress at the 2 x 2 x 2 Gauss points of elements.
  */
 
-/* Sum over a direction of n with the shape functions of point i; stride: between its nodes. */
+/* Sum over the n nodes of a direction with the shape functions of point i; stride: between its nodes. */
 INLINE lanes contract(int n, const double *shape, const lanes *in, int stride)
 {
     lanes sum = shape[0] * in[0];
@@ -37,8 +37,9 @@ INLINE void differentiate_at_two(int n, const fem_packed_solution *in, const lan
 }
 
 /*
- * The temperature at the points.  With two nodes in a direction it is the element's mean: the displacement's strain does not follow a
- * temperature that is linear in the element, and the difference, carried to the nodes, would be an error of the size of what it changes by.
+ * The temperature at the points.  With two nodes in a direction it is the element's mean: the strain of the displacements does not follow a
+ * temperature that is linear in the element.  The difference, extrapolated to the nodes, would be an error of the size of the change of the
+ * stress.
  */
 INLINE void temperature_at_two(int n, const fem_packed_solution *in, const lanes *field, lanes *out)
 {

@@ -1,18 +1,18 @@
 /*
- * derivatives_volume.h - included by derivatives.c: what the error estimate needs of the elements' insides, and of their faces.
+ * derivatives_volume.h - included by derivatives.c: the quantities inside elements, and on their faces, that the error estimate needs.
  *
- * Positions and solution are interpolated to the Gauss points by sweeps over lines and differentiated among the points (see
- * batch_body.h).  Along a line with the values p0, p1, p2 the derivative by rho = r / g, g = sqrt(3/5) (points 1/2 apart), is p2 - p0 in the
- * middle and changes by 2 (p0 - 2 p1 + p2) from point to point; the second derivative is twice that everywhere.  With two points (g =
- * sqrt(1/3), 1 apart) the derivative is constant.  All directions are scaled by g alike, so that the scale drops out of derivatives by x;
- * integrals over the element take 1/g^3, over a face 1/g^2.
+ * Positions and solution are interpolated to the Gauss points by sweeps over lines and differentiated among the points (see batch_body.h).
+ * Along a line with the values p0, p1, p2 the derivative by rho = r / g, g = sqrt(3/5) (points 1/2 apart), is p2 - p0 in the middle and
+ * changes by 2 (p0 - 2 p1 + p2) from point to point; the second derivative is twice that everywhere.  With two points (g = sqrt(1/3), 1
+ * apart) the derivative is constant.  All directions are scaled by g alike, so that the scale drops out of derivatives by x; integrals over
+ * the element take 1/g^3, over a face 1/g^2.
  */
 #define ROOT_3_5 0.77459666924148337704
 #define ROOT_1_3 0.57735026918962576451
 
 INLINE double line_scale(int n) { return n == 3 ? ROOT_3_5 : ROOT_1_3; }
 
-/* Where line i of n^2 begins in direction axis of n^3 points; its points are stride_of apart. */
+/* The first index of line i of n^2 in direction axis of n^3 points; its points are stride_of apart. */
 INLINE int line_of(int n, int axis, int i) { return axis == 0 ? i * n : axis == 1 ? i / n * n * n + i % n : i; }
 INLINE int stride_of(int n, int axis) { return axis == 0 ? 1 : axis == 1 ? n : n * n; }
 
@@ -34,7 +34,7 @@ INLINE void interpolate(int n, lanes *v)
         for (int i = 0; i < n * n; i++) interpolate_line(n, v + line_of(n, axis, i), stride_of(n, axis));
 }
 
-/* Derivatives along one line, and *second where there is one. */
+/* Derivatives along one line, and *second if there is one. */
 INLINE void differentiate_line(int n, const lanes *p, lanes *d, int stride, lanes *second)
 {
     lanes slope = p[(n - 1) * stride] - p[0];
@@ -63,7 +63,7 @@ INLINE lanes invert(const lanes (*d)[9], lanes inverse[3][3])
     return determinant;
 }
 
-/* Twice the energy density 2 mu eps:eps + lambda tr(eps)^2 from the gradient (less the thermal strain); Poisson: mu |grad u|^2. */
+/* Twice the energy density 2 mu eps:eps + lambda tr(eps)^2 from the gradient (minus the thermal strain); Poisson: mu |grad u|^2. */
 INLINE lanes energy_density(int fields, const group *own, const lanes (*g)[3])
 {
     if (fields == FEM_POISSON_FIELDS) return own->mu * (g[0][0] * g[0][0] + g[0][1] * g[0][1] + g[0][2] * g[0][2]);
@@ -110,7 +110,7 @@ typedef struct element_sums {
     lanes volume, residual, energy;
 } element_sums;
 
-/* f at the lanes' points where the problem gives it as a function. */
+/* f at the lanes' points if the problem gives it as a function. */
 static void force_at(const fem_fields *given, int components, const lanes *field, int fields_apart, lanes force[3])
 {
     for (int l = 0; l < LANES; l++) {

@@ -10,7 +10,10 @@ typedef struct NAME(step) {
     REAL *d, *x;
 } NAME(step);
 
-/* `count` nodes from number `at` on, all in one group, of which they are the lanes from `lane` on; count, form and lane of a full group are constants. */
+/*
+ * `count` nodes from number `at` on, all in one group, in which they are the lanes from `lane` on; count, form and lane of a full group are
+ * constants.
+ */
 static inline __attribute__((always_inline)) void NAME(nodes)(const int form, const NAME(step) * s, const REAL *block, int64_t at,
                                                               const int count)
 {
