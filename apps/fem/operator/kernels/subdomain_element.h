@@ -1,18 +1,19 @@
 /*
- * subdomain_element.h - the element-by-element product on any device.  The arithmetic is that of batch_body.h, where it is explained; here
- * the lines and points of several elements are spread over the items of a group, and all fields stand in the group's memory.
+ * subdomain_element.h - the element-by-element product on any device.  The arithmetic is that of batch_body.h, where it is explained.  Here
+ * the lines and points of several elements are spread over the items of a group, and all fields are in the group's memory.
  *
  * Elements have `used` nodes each (8, 20 or 27): nodes [elements][used].  Values at all SLOTS slots follow from those of the used ones by
- * the element's pattern, which says what hangs (and how serendipity elements are filled): three tables of sparse rows, [patterns][SLOTS]
- * rows each, one after the other.  Row r has the entries start[r] .. start[r + 1] - 1 of entry (a number below 27) and weight:
+ * the element's pattern, which describes its hanging nodes (and the interpolation of serendipity elements).  The patterns are three tables
+ * of sparse rows, [patterns][SLOTS] rows each, one after the other.  Row r has the entries start[r] .. start[r + 1] - 1 of entry (a number
+ * below 27) and weight:
  *     ROWS_EXPAND  a slot from used nodes (numbers 0 .. used - 1)
  *     ROWS_FOLD    a used node from slots: the transpose
  *     ROWS_SQUARE  the same for diagonals, with squared weights
  * Patterns below `identity` are the identity, and need no rows.
  *
- * A launch works on a batch: the elements begin .. middle - 1 are curved, with factors [FEM_SUBDOMAIN_FACTORS][SLOTS] each from place
- * curved_at of `factors` on; middle .. end - 1 are affine, with [FEM_SUBDOMAIN_FACTORS] each from place affine_at of `affine` on.  What a
- * group works on at a time is of one kind.
+ * A launch works on a batch: the elements begin .. middle - 1 are curved, with factors [FEM_SUBDOMAIN_FACTORS][SLOTS] each from index
+ * curved_at of `factors` on; middle .. end - 1 are affine, with [FEM_SUBDOMAIN_FACTORS] each from index affine_at of `affine` on.  The
+ * elements that a group processes at a time are of one kind.
  *
  * A product writes each element's own result, [elements][used][FEM_C], and sum_nodes (subdomain_values.h) adds them up in a fixed order; or
  * it adds to y itself (subdomain_sizes.h).
@@ -42,7 +43,7 @@ YOKE_FUNCTION real row_sum(int row, YOKE_GLOBAL const yoke_int *start, YOKE_GLOB
     return sum;
 }
 
-/* Where a line begins among the slots, and the step along it. */
+/* The first slot of a line, and the step along it. */
 YOKE_FUNCTION int line_stride(int axis) { return axis == 0 ? 1 : axis == 1 ? FEM_N : LINES; }
 
 YOKE_FUNCTION int line_begin(int axis, int line)
@@ -50,7 +51,7 @@ YOKE_FUNCTION int line_begin(int axis, int line)
     return axis == 0 ? line * FEM_N : axis == 1 ? line / FEM_N * LINES + line % FEM_N : line;
 }
 
-/* The elements of a batch that are the chunk's: how many, 0 behind the last chunk, and the first of them. */
+/* The elements of a batch that belong to the chunk: their number, 0 after the last chunk, and the first of them. */
 YOKE_FUNCTION int chunk_elements(yoke_long chunk, int begin, int middle, int end, yoke_long *first)
 {
     const yoke_long curved = (middle - begin + ELEMENTS - 1) / ELEMENTS;
@@ -59,7 +60,7 @@ YOKE_FUNCTION int chunk_elements(yoke_long chunk, int begin, int middle, int end
     return to - *first < ELEMENTS ? (*first < to ? (int)(to - *first) : 0) : ELEMENTS;
 }
 
-/* Where the factors of a batch's element are. */
+/* The index of the factors of a batch's element. */
 YOKE_FUNCTION YOKE_GLOBAL const real *element_factors(yoke_long e, int begin, int middle, int curved_at, int affine_at,
                                                       YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *affine)
 {
@@ -79,7 +80,7 @@ YOKE_FUNCTION double rule_weight(int q)
 #endif
 }
 
-/* The factors of a point: of an affine element those of the element. */
+/* The factors of a point: for an affine element those of the element. */
 YOKE_FUNCTION void point_factors(int q, int is_affine, YOKE_GLOBAL const real *factors, real *k)
 {
     if (is_affine) {
@@ -92,7 +93,7 @@ YOKE_FUNCTION void point_factors(int q, int is_affine, YOKE_GLOBAL const real *f
 
 /* ------------------------------------------------------------------------------------------------------ sweeps */
 
-/* Takes fields [fields][SLOTS] from the nodes to the points, or back by the transpose, along one axis. */
+/* Interpolates fields [fields][SLOTS] from the nodes to the points, or back by the transpose, along one axis. */
 YOKE_FUNCTION void interpolate(YOKE_LOCAL_POINTER real *v, int fields, int axis)
 {
     const int stride = line_stride(axis);
@@ -142,7 +143,7 @@ YOKE_FUNCTION real slope_at(YOKE_LOCAL_POINTER const real *p, int stride, int at
 #endif
 }
 
-/* The transpose: what the slopes g on a line give to the value at `at`. */
+/* The transpose: the contribution of the slopes g on a line to the value at `at`. */
 YOKE_FUNCTION real slope_transposed_at(YOKE_LOCAL_POINTER const real *g, int stride, int at)
 {
 #if FEM_N == 3
@@ -189,8 +190,8 @@ YOKE_FUNCTION void stress_at(int q, int is_affine, YOKE_GLOBAL const real *facto
 }
 
 /*
- * Nodal values v [count][FEM_C][SLOTS] become the products of `count` elements of one kind, whose factors and moduli are `element_step`
- * (1, or 0: all have those of the first) elements apart.  work [count][FEM_C][3][SLOTS].  Begins behind a barrier and ends with one.
+ * Nodal values v [count][FEM_C][SLOTS] become the products of `count` elements of one kind, whose factors and moduli are `element_step` (1,
+ * or 0: all have those of the first) elements apart.  work [count][FEM_C][3][SLOTS].  Begins after a barrier and ends with one.
  */
 YOKE_FUNCTION void multiply(int count, int element_step, int is_affine, YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *moduli,
                             YOKE_LOCAL_POINTER real *v, YOKE_LOCAL_POINTER real *work)
@@ -213,7 +214,7 @@ YOKE_FUNCTION void multiply(int count, int element_step, int is_affine, YOKE_GLO
     for (int axis = 0; axis < 3; axis++) interpolate_transposed(v, fields, axis);
 }
 
-/* The products of a batch with u [nodes][FEM_C]; out [elements][used][FEM_C] of all elements, or where `adding` adds, [nodes][FEM_C]. */
+/* The products of a batch with u [nodes][FEM_C]; out [elements][used][FEM_C] of all elements, or, if `adding` adds, [nodes][FEM_C]. */
 YOKE_KERNEL(product,
             (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int used, yoke_int identity,
              yoke_int patterns, YOKE_GLOBAL const yoke_int *restrict nodes, YOKE_GLOBAL const yoke_short *restrict pattern,
@@ -259,9 +260,9 @@ YOKE_KERNEL(product,
 }
 
 /*
- * The same with the elements' matrices: stored [elements][m (m + 1) / 2], m = used x FEM_C, packed lower triangles by rows.  A matrix goes
- * through the group's memory, so that it is read once, in order; there rows and columns, being one triangular number apart, do not fall on
- * the same bank.
+ * The same with the elements' matrices: stored [elements][m (m + 1) / 2], m = used x FEM_C, packed lower triangles by rows.  A matrix is
+ * copied to the group's memory, so that it is read once, in order; rows and columns are one triangular number apart there, and therefore
+ * not in the same bank.
  */
 #define STORED_ELEMENTS FEM_STORED_ELEMENTS(FEM_N, FEM_C)
 #define STORED_ROWS (SLOTS * FEM_C)

@@ -1,5 +1,5 @@
 /*
- * subdomain_setup.h - what is made once for a device subdomain: geometry factors, element matrices, node blocks of the diagonal.
+ * subdomain_setup.h - data that are computed once for a device subdomain: geometry factors, element matrices, node blocks of the diagonal.
  *
  * slopes [points][SLOTS][3] doubles: scaled slopes of the nodal shape functions at the points, 0 at slots without a node.
  * Batches of elements are those of subdomain_element.h.
@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- geometry */
 
-/* Positions of all slots of `count` elements into x [count][3][SLOTS]; at slots without a node those that follow from the others. */
+/* Positions of all slots of `count` elements into x [count][3][SLOTS]; at slots without a node they follow from the others. */
 YOKE_FUNCTION void place_slots(int count, int used, int identity, int patterns, YOKE_GLOBAL const yoke_int *nodes,
                                YOKE_GLOBAL const yoke_short *pattern, YOKE_GLOBAL const yoke_int *start,
                                YOKE_GLOBAL const yoke_ubyte *entry, YOKE_GLOBAL const float *weight, YOKE_GLOBAL const double *position,
@@ -73,7 +73,7 @@ YOKE_FUNCTION void curved_factors(int count, YOKE_GLOBAL const double *slopes, Y
     }
 }
 
-/* The same of affine elements, whose Jacobian is the same at all points: it is taken where the fewest nodes count most. */
+/* The same for affine elements, whose Jacobian is the same at all points: it is computed at the point where the fewest nodes contribute. */
 YOKE_FUNCTION void affine_factors(int count, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x,
                                   YOKE_GLOBAL real *factors, YOKE_LOCAL_POINTER double *weighted)
 {
@@ -85,7 +85,7 @@ YOKE_FUNCTION void affine_factors(int count, YOKE_GLOBAL const double *slopes, Y
     }
 }
 
-/* determinant [elements]: 1, or where an element folds its first weighted determinant that is not a positive number */
+/* determinant [elements]: 1, or, if an element folds, its first weighted determinant that is not a positive number */
 YOKE_KERNEL(geometry, (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int used,
                        yoke_int identity, yoke_int patterns, YOKE_GLOBAL const yoke_int *restrict nodes,
                        YOKE_GLOBAL const yoke_short *restrict pattern, YOKE_GLOBAL const yoke_int *restrict start,
@@ -139,7 +139,7 @@ YOKE_FUNCTION void unit_vectors(int first_column, int count, int identity, int p
     YOKE_BARRIER();
 }
 
-/* stored [elements][m (m + 1) / 2], beginning with the element stored_begin: their matrices, hanging nodes folded in */
+/* stored [elements][m (m + 1) / 2], beginning with the element stored_begin: their matrices, including the constraints of hanging nodes */
 YOKE_KERNEL(matrices, (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int stored_begin,
                        yoke_int used, yoke_int identity, yoke_int patterns, YOKE_GLOBAL const yoke_short *restrict pattern,
                        YOKE_GLOBAL const yoke_int *restrict start, YOKE_GLOBAL const yoke_ubyte *restrict entry,

@@ -1,12 +1,10 @@
 /*
- * subdomain_values.h - what a device subdomain does with values at nodes: sums over the elements, interface values, vectors, dot products,
- * rows.
+ * subdomain_values.h - operations of a device subdomain on values at nodes: sums over the elements, interface values, vectors, dot
+ * products, rows.
  */
 #include "yoke/dialect.h"
 
-/*
- * Loops over 0 .. n - 1 by blocks, so that also a group of one item goes through memory in order.
- */
+/* Loops over 0 .. n - 1 by blocks, so that a group of one item also accesses memory in order. */
 #define FOR_VALUES(i, n)                                                                                                            \
     for (yoke_long i##_begin = YOKE_GROUP * FEM_BLOCK; i##_begin < (n); i##_begin += YOKE_GROUPS * FEM_BLOCK)                       \
         for (yoke_long i = i##_begin + YOKE_ITEM, i##_end = i##_begin + FEM_BLOCK < (n) ? i##_begin + FEM_BLOCK : (n); i < i##_end; \
@@ -108,8 +106,8 @@ YOKE_KERNEL(advance,
 }
 
 /*
- * sums [groups][FEM_SUBDOMAIN_DOTS]: each group's part of the sums over owned dofs of x y, `count` pairs.  Place l of the group's memory
- * takes every FEM_BLOCK-th value, whatever the number of items, and the places are added up as a tree: the result depends only on the
+ * sums [groups][FEM_SUBDOMAIN_DOTS]: each group's part of the sums over owned dofs of x y, `count` pairs.  Entry l of the group's memory
+ * sums every FEM_BLOCK-th value, whatever the number of items, and the entries are added up as a tree: the result depends only on the
  * number of groups.
  */
 YOKE_KERNEL(dots, (yoke_long n, yoke_int count, YOKE_GLOBAL const yoke_ubyte *owned, YOKE_GLOBAL const real *x0, YOKE_GLOBAL const real *y0,
