@@ -54,7 +54,10 @@ yoke_status fem_adaptation_begin(fem_adaptation *a);
  * Collective.  Errors: those of fem_distribution_learn and fem_distribution_shares.
  */
 yoke_status fem_adaptation_distribute(fem_adaptation *a);
-/* Distributes the mesh, solves, estimates, writes, and prints the line of the table.  Collective.  Errors: NUMERIC, MEMORY, SYSTEM, INTERRUPTED. */
+/*
+ * Distributes the mesh, solves, estimates, writes, and prints the line of the table.
+ * Collective.  Errors: NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
+ */
 yoke_status fem_adaptation_step(fem_adaptation *a);
 
 #endif

@@ -101,7 +101,7 @@ int fem_distribution_restore(fem_distribution *distribution);
 /* Nonzero: there are meters; *why_not: reason why the latest solve has no energy, or "".  Call it after a plan. */
 int fem_distribution_metered(const fem_distribution *distribution, const char **why_not);
 
-/* Energy of each kernel so far on all ranks, borrowed; no rows without the option.  Collective.  Errors: of yoke_run_profile_get, MEMORY. */
+/* Energy of each kernel so far on all ranks, borrowed; 0 rows without the option.  Collective.  Errors: of yoke_run_profile_get, MEMORY. */
 yoke_status fem_distribution_profile(fem_distribution *distribution, fem_profile *profile);
 
 /*
