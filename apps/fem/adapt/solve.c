@@ -96,19 +96,24 @@ static fem_solve_options solve_options(const fem_adaptation *a)
     };
 }
 
+static yoke_status plan_and_solve(fem_adaptation *a, const double *start, fem_solve_options *options)
+{
+    fem_step *now = &a->now;
+    yoke_status status = app_ranks_agree(a->ranks, fem_distribution_plan(a->distribution, now->space, now->constraints, options));
+    return status ? status : fem_solve(now->space, now->boundary, now->constraints, start, options, &a->hooks, &now->solution);
+}
+
 /* Distributes and solves; by multigrid where the factor that was expected to be cheaper does not fit. */
 static yoke_status distribute_and_solve(fem_adaptation *a, const double *start)
 {
     fem_step *now = &a->now;
     yoke_status status = app_ranks_agree(a->ranks, fem_solver_choose(&a->choice, now->space, now->constraints));
     fem_solve_options options = solve_options(a);
-    if (!status) status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
-    status = app_ranks_agree(a->ranks, status);
     if (status) return status;
-    status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+    status = plan_and_solve(a, start, &options);
     if (status == YOKE_ERROR_MEMORY && options.rescue && options.solver == FEM_SOLVER_DIRECT) {
         options.solver = FEM_SOLVER_MULTIGRID;
-        status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+        status = plan_and_solve(a, start, &options);
     }
     if (status) return status;
     fem_solver_learn(&a->choice, now->space, now->solution);

@@ -458,7 +458,9 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
         fem_forecast_start(&d->forecast, options->solver, factored);
     d->predicted = d->forecast.num_steps > 0;
     d->given = 0;
-    yoke_status status = fem_distribution_learn(d, space, constraints);
+    yoke_status status = d->begun ? yoke_run_end(d->run, NULL, NULL) : YOKE_OK; /* of a solve that failed */
+    d->begun = 0;
+    if (!status) status = fem_distribution_learn(d, space, constraints);
     if (d->joint) status = app_ranks_agree(d->options.ranks, status);
     if (!status && d->joint) status = fem_distribution_take_choice(d, space->num_elements);
     if (!status) status = plan_rounds(d);
