@@ -85,18 +85,23 @@ static bool is_record(const char *path)
     return path && !strcmp(slash ? slash + 1 : path, FEM_RESULTS_RECORD);
 }
 
-static yoke_status check_results(yoke_context *context, const fem_command *line, const fem_case *input)
+/* No other file is where results go, of this case or, in another directory, of its heat case. */
+static yoke_status check_results(yoke_context *context, const fem_command *line, const fem_case *input, const char *directory)
 {
-    const char *directory = input->keys.output.directory.value;
-    const app_named_file files[] = {{"--store", app_option_store(line->store, NULL), false},
+    const bool copies = directory == input->keys.output.directory.value && is_record(line->json);
+    const app_named_file files[] = {{"CASE", input->path, true},
+                                    {"the mesh of the case", input->mesh_path, true},
+                                    {"the heat case", input->heat_path, true},
+                                    {"--machine", line->machine, true},
+                                    {"--store", app_option_store(line->store, NULL), false},
                                     {"--write-model", line->model, false},
-                                    {"--json", is_record(line->json) ? NULL : line->json, false},
+                                    {"--json", copies ? NULL : line->json, false},
                                     {0}};
     for (const app_named_file *file = files; file->option; file++)
         if (file->path && fem_results_has(directory, file->path))
             return yoke_fail(context, YOKE_ERROR_INPUT,
-                             "%s names %s, which is a file of this run's results (output.directory is %s): give another file", file->option,
-                             file->path, directory);
+                             "%s: %s has the name and place of a file of this run's results (output.directory %s): give another file",
+                             file->option, file->path, directory);
     return YOKE_OK;
 }
 
@@ -105,7 +110,7 @@ static yoke_status check_files(yoke_context *context, const fem_command *line, c
 {
     yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
     if (!status) status = fem_case_check_output(input);
-    if (!status) status = check_results(context, line, input);
+    if (!status) status = check_results(context, line, input, input->keys.output.directory.value);
     const app_named_file files[] = {{"CASE", input->path, true},
                                     {"the mesh of the case", input->mesh_path, true},
                                     {"the heat case", input->heat_path, true},
@@ -156,6 +161,8 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     if (!status) status = take_devices(context, ranks, line, devices, sizeof devices, &settings.distribution);
     if (!status) status = app_ranks_agree(ranks, fem_problem_create(input, mesh, &problem));
     if (!status) status = app_ranks_agree(ranks, fem_heat_create(input, mesh, &heat));
+    if (!status && heat && app_ranks_number(ranks) == 0) status = check_results(context, line, input, fem_heat_directory(heat));
+    status = app_ranks_agree(ranks, status);
     if (!status && before) /* before anything is written */
         status = app_ranks_agree(ranks, fem_run_state_check(input, mesh, before->restart.checkpoint, before->restart.path));
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);

@@ -62,6 +62,8 @@ void fem_heat_destroy(fem_heat *heat)
     yoke_release(context, heat);
 }
 
+const char *fem_heat_directory(const fem_heat *heat) { return heat->input->keys.output.directory.value; }
+
 yoke_status fem_heat_solve(fem_heat *heat, const fem_run *run, fem_problem *problem)
 {
     fem_run own = *run;

@@ -17,6 +17,9 @@ typedef struct fem_heat fem_heat;
 yoke_status fem_heat_create(const fem_case *input, const fem_mesh *mesh, fem_heat **heat);
 void fem_heat_destroy(fem_heat *heat); /* NULL allowed */
 
+/* Where its results go, borrowed. */
+const char *fem_heat_directory(const fem_heat *heat);
+
 /*
  * Solves the heat case as a separate run, with the settings of `run`, and sets the problem's temperature to that of its last step, which
  * the heat owns.  With run->check nothing is solved, and the temperature does not include it.  Errors: those of fem_adapt.

@@ -266,11 +266,17 @@ def write_heated(heat="heat.yaml", mesh=EXAMPLES / "meshes/two-materials.msh", m
 def test_other_files_in_the_place_of_results():
     for option in "--json", "--write-model", "--store":
         for name in "step-00.vtu", "summary.txt", "checkpoint-3.bin", "./series.pvd":
-            refuse(words(SMALL, option, f"out/{name}", out="./out"), f"{option} names out/{name}, which is a file of this run's results")
-    refuse(words(SMALL, "--write-model", "probes.csv", out="."), "--write-model names probes.csv")
+            refuse(words(SMALL, option, f"out/{name}", out="./out"), f"{option}: out/{name} has the name and place of a file of this run's results")
+    refuse(words(SMALL, "--write-model", "probes.csv", out="."), "--write-model: probes.csv has the name and place")
     solve(SMALL, "--write-model", "model.json", refine__steps=0)
     solve(SMALL, "--json", "out/run.json", refine__steps=0)
     solve(SMALL, "--json", "run.json", out=".", refine__steps=0)
+    os.rename(write_case(), "run.json")
+    refuse(words("run.json", out="."), "CASE: run.json has the name and place")
+    case = write_heated(more="output: {directory: heat}\n")
+    os.mkdir("heat")
+    for name in "heat/summary.txt", "heat/run.json":
+        refuse(words(case, "--json", name), f"--json: {name} has the name and place")
 
 
 def test_heat_case_that_is_good_is_the_ground_of_the_bad_ones():
