@@ -85,18 +85,27 @@ static bool is_record(const char *path)
     return path && !strcmp(slash ? slash + 1 : path, FEM_RESULTS_RECORD);
 }
 
+enum { NAMED_FILES = 8 };
+/* The files that the command line and the case name, and the end of the list. */
+static void list_files(const fem_command *line, const fem_case *input, const char *json, app_named_file files[NAMED_FILES])
+{
+    const app_named_file all[NAMED_FILES] = {{"CASE", input->path, true},
+                                             {"the mesh of the case", input->mesh_path, true},
+                                             {"the heat case", input->heat_path, true},
+                                             {"--machine", line->machine, true},
+                                             {"--store", app_option_store(line->store, NULL), false},
+                                             {"--write-model", line->model, false},
+                                             {"--json", json, false},
+                                             {0}};
+    memcpy(files, all, sizeof all);
+}
+
 /* No other file is where results go, of this case or, in another directory, of its heat case. */
 static yoke_status check_results(yoke_context *context, const fem_command *line, const fem_case *input, const char *directory)
 {
     const bool copies = directory == input->keys.output.directory.value && is_record(line->json);
-    const app_named_file files[] = {{"CASE", input->path, true},
-                                    {"the mesh of the case", input->mesh_path, true},
-                                    {"the heat case", input->heat_path, true},
-                                    {"--machine", line->machine, true},
-                                    {"--store", app_option_store(line->store, NULL), false},
-                                    {"--write-model", line->model, false},
-                                    {"--json", copies ? NULL : line->json, false},
-                                    {0}};
+    app_named_file files[NAMED_FILES];
+    list_files(line, input, copies ? NULL : line->json, files);
     for (const app_named_file *file = files; file->option; file++)
         if (file->path && fem_results_has(directory, file->path))
             return yoke_fail(context, YOKE_ERROR_INPUT,
@@ -111,14 +120,8 @@ static yoke_status check_files(yoke_context *context, const fem_command *line, c
     yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
     if (!status) status = fem_case_check_output(input);
     if (!status) status = check_results(context, line, input, input->keys.output.directory.value);
-    const app_named_file files[] = {{"CASE", input->path, true},
-                                    {"the mesh of the case", input->mesh_path, true},
-                                    {"the heat case", input->heat_path, true},
-                                    {"--machine", line->machine, true},
-                                    {"--store", app_option_store(line->store, NULL), false},
-                                    {"--write-model", line->model, false},
-                                    {"--json", line->json, false},
-                                    {0}};
+    app_named_file files[NAMED_FILES];
+    list_files(line, input, line->json, files);
     return status ? status : app_files_check(context, files);
 }
 
