@@ -1,6 +1,17 @@
 /* Loops of which a device fails, or in which memory ends: nothing is wrong without a word. */
 #include "loop_bench.h"
 
+enum { TEXT_BYTES = 1000 };
+
+/* A machine whose GPU is lost at some call of its driver; others: devices behind it. */
+static void lose_gpu(int call, const char *others, char text[TEXT_BYTES])
+{
+    snprintf(text, TEXT_BYTES,
+             "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},"
+             "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-6, \"fault\": {\"call\": %d, \"kind\": \"lost\"}}%s]}",
+             call, others);
+}
+
 /* Wherever the GPU fails its units are done by the others, once. */
 static void units_of_a_device_that_fails_are_done_by_the_others(void **state)
 {
@@ -8,15 +19,10 @@ static void units_of_a_device_that_fails_are_done_by_the_others(void **state)
     static bench b;
     int failed = 0;
     for (int call = 1; call <= 120; call += 3) {
-        char text[1000], fault[100];
+        char text[TEXT_BYTES];
         failing memory = {0};
         char *record = NULL;
-        snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
-        snprintf(text, sizeof text,
-                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
-                 "\"class\": "
-                 "\"gpu\", \"seconds_per_unit\": 1e-6%s},{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}]}",
-                 fault);
+        lose_gpu(call, ",{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}", text);
         open_bench(&b, &memory, text, NULL);
         expect_ok(&b, define_axpy(&b, 0));
         for (int k = 1; k <= 4; k++) {
@@ -38,13 +44,9 @@ static void lost_results_of_a_kept_array_are_an_error(void **state)
     static bench b;
     int errors = 0;
     for (int call = 20; call <= 140; call += 2) {
-        char text[1000];
+        char text[TEXT_BYTES];
         failing memory = {0};
-        snprintf(text, sizeof text,
-                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
-                 "\"class\": "
-                 "\"gpu\", \"seconds_per_unit\": 1e-6, \"fault\": {\"call\": %d, \"kind\": \"lost\"}}]}",
-                 call);
+        lose_gpu(call, "", text);
         open_bench(&b, &memory, text, NULL);
         expect_ok(&b, define_axpy(&b, 1));
         yoke_status status = YOKE_OK;
@@ -78,12 +80,9 @@ static void results_that_do_not_come_back_are_an_error(void **state)
     static bench b;
     int lost = 0, fails = 1;
     for (int call = 20; fails; call++) {
-        char text[1000];
+        char text[TEXT_BYTES];
         failing memory = {0};
-        snprintf(text, sizeof text,
-                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
-                 "\"class\": \"gpu\", \"seconds_per_unit\": 1e-6, \"fault\": {\"call\": %d, \"kind\": \"lost\"}}]}",
-                 call);
+        lose_gpu(call, "", text);
         open_bench(&b, &memory, text, NULL);
         expect_ok(&b, define_axpy(&b, 1));
         yoke_status status = YOKE_OK;

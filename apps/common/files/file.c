@@ -57,7 +57,7 @@ static bool find_place(const char *path, place *found)
         char *slash = strrchr(part, '/');
         const char *name = slash != NULL ? slash + 1 : part;
         const size_t length = strlen(name);
-        if (strcmp(part, ".") == 0) return false;
+        if (strcmp(part, ".") == 0 || strcmp(part, "/") == 0) return false;
         if (length > 0 && strcmp(name, ".") != 0) {
             names -= length + 1;
             *names = '/';
