@@ -33,4 +33,15 @@ static inline char *whole_file_read(const char *path, size_t *length)
     return bytes;
 }
 
+/* The first place of a text in a file becomes another one of the same length; the file is one without bytes of 0. */
+static inline void whole_file_change(const char *path, const char *from, const char *to)
+{
+    size_t bytes = 0;
+    char *content = whole_file_read(path, &bytes), *at = strstr(content, from);
+    assert_non_null(at);
+    memcpy(at, to, strlen(to));
+    whole_file_write(path, content, bytes);
+    free(content);
+}
+
 #endif

@@ -298,11 +298,7 @@ static void more_elements_than_the_file_says(void **state)
 {
     sketch drawn = two_cubes();
     const char *path = sketch_write(*state, &drawn, "cubes.msh");
-    size_t bytes = 0;
-    char *content = whole_file_read(path, &bytes);
-    memcpy(strstr(content, "$Elements\n3"), "$Elements\n2", 11);
-    whole_file_write(path, content, bytes);
-    free(content);
+    whole_file_change(path, "$Elements\n3", "$Elements\n2");
     must_refuse(*state, path, "more elements than the 2 that", NULL);
 }
 

@@ -117,11 +117,7 @@ static void a_file_that_gmsh_refuses_without_a_reason(void **state)
 {
     sketch drawn = two_cubes();
     const char *path = sketch_write(*state, &drawn, "cubes.msh");
-    size_t bytes = 0;
-    char *content = whole_file_read(path, &bytes);
-    memcpy(strstr(content, "\n12 "), "\nxx ", 4);
-    whole_file_write(path, content, bytes);
-    free(content);
+    whole_file_change(path, "\n12 ", "\nxx ");
     must_refuse(*state, path, "does not say why", "write it again", NULL);
     assert_null(strstr(yoke_last_error(((const mesh_files *)*state)->context), "yoke-mesh-"));
 }
