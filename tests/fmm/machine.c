@@ -415,7 +415,7 @@ static void batches_of_the_benchmark_are_about_those_of_the_method(void **state)
             const fmm_level *cells = &tree->level[l];
             for (int32_t first = 0, last; first < cells->count; first = last) { /* whole families, of at most 128 cells */
                 last = first + 8 * TOGETHER < cells->count ? tree->level[l - 1].child[cells->parent[first + 8 * TOGETHER]] : cells->count;
-                fmm_far_list_fill(&far, &walk, l, cells->parent[first], cells->parent[last - 1] + 1, FMM_PAIRS_BOTH);
+                fmm_far_list_fill(&far, &walk, l, cells->parent[first], cells->parent[last - 1] + 1);
                 pairs += (double)far.start[FMM_DIRECTIONS];
                 for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++)
                     batches += fmm_far_list_sides(&far, d, target, ahead, behind) > 0;

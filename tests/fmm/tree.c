@@ -178,7 +178,6 @@ enum { COVERED = 150 };
 /* How often each ordered pair of particles is in the near or far field. */
 typedef struct cover {
     const fmm_tree *tree;
-    fmm_pairs pairs;
     unsigned char (*times)[COVERED];
 } cover;
 
@@ -186,10 +185,7 @@ static void cover_cells(cover *c, int l, int32_t target, int32_t source)
 {
     const fmm_level *level = &c->tree->level[l];
     for (int32_t i = level->particle[target]; i < level->particle[target + 1]; i++)
-        for (int32_t j = level->particle[source]; j < level->particle[source + 1]; j++) {
-            c->times[i][j]++;
-            if (c->pairs == FMM_PAIRS_ONCE && target != source) c->times[j][i]++;
-        }
+        for (int32_t j = level->particle[source]; j < level->particle[source + 1]; j++) c->times[i][j]++;
 }
 
 static int distance(const fmm_level *level, int32_t a, int32_t b, int shift, int d[3])
@@ -208,14 +204,16 @@ static int distance(const fmm_level *level, int32_t a, int32_t b, int shift, int
 static void cover_near(cover *c)
 {
     fmm_near_list near;
+    fmm_w_list w;
     int d[3], leaves = c->tree->depth;
-    assert_int_equal(fmm_near_list_create(c->tree, c->pairs, &near), YOKE_OK);
+    assert_int_equal(fmm_leaf_lists_create(c->tree, &near, &w), YOKE_OK);
+    assert_int_equal(w.start[c->tree->leaves.count], 0);
+    fmm_w_list_destroy(c->tree, &w);
     for (int32_t t = 0; t < c->tree->level[leaves].count; t++) {
         cover_cells(c, leaves, t, t);
         for (int64_t k = near.start[t]; k < near.start[t + 1]; k++) {
             assert_true(k == near.start[t] || near.cell[k - 1] < near.cell[k]);
             assert_int_equal(distance(&c->tree->level[leaves], t, near.cell[k], 0, d), 1);
-            assert_true(c->pairs == FMM_PAIRS_BOTH || near.cell[k] > t);
             cover_cells(c, leaves, t, near.cell[k]);
         }
     }
@@ -231,13 +229,12 @@ static void cover_far(cover *c, int l)
     fmm_walk_start(&walk, c->tree);
     int64_t parents = c->tree->level[l - 1].count;
     for (int64_t first = 0; first < parents; first += BLOCK) {
-        fmm_far_list_fill(&far, &walk, l, first, first + BLOCK < parents ? first + BLOCK : parents, c->pairs);
+        fmm_far_list_fill(&far, &walk, l, first, first + BLOCK < parents ? first + BLOCK : parents);
         for (int direction = 0; direction < FMM_DIRECTIONS; direction++)
             for (int64_t k = far.start[direction]; k < far.start[direction + 1]; k++) {
                 int d[3];
                 assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 1, d) == 1);
                 assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 0, d) > 1);
-                assert_true(c->pairs == FMM_PAIRS_BOTH || direction > FMM_NO_DIRECTION);
                 assert_int_equal(direction, d[0] + 7 * d[1] + 49 * d[2] + FMM_NO_DIRECTION);
                 cover_cells(c, l, far.target[k], far.source[k]);
             }
@@ -251,19 +248,18 @@ static void each_pair_of_particles_is_in_one_field_once(void **state)
     static unsigned char times[COVERED][COVERED];
     const int depths[] = {0, 1, 2, 3, 5, FMM_MAX_DEPTH};
     for (int cloud = 0; cloud < CLOUDS; cloud++)
-        for (int d = 0; d < 6; d++)
-            for (int both = 0; both < 2; both++) {
-                fmm_particles *p = cloud_create(context, cloud, COVERED);
-                fmm_tree *tree = tree_of(p, depths[d]);
-                cover c = {tree, both ? FMM_PAIRS_BOTH : FMM_PAIRS_ONCE, times};
-                memset(times, 0, sizeof times);
-                cover_near(&c);
-                for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
-                for (int i = 0; i < COVERED; i++)
-                    for (int j = 0; j < COVERED; j++) assert_int_equal(times[i][j], 1);
-                fmm_tree_destroy(tree);
-                fmm_particles_destroy(p);
-            }
+        for (int d = 0; d < 6; d++) {
+            fmm_particles *p = cloud_create(context, cloud, COVERED);
+            fmm_tree *tree = tree_of(p, depths[d]);
+            cover c = {tree, times};
+            memset(times, 0, sizeof times);
+            cover_near(&c);
+            for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
+            for (int i = 0; i < COVERED; i++)
+                for (int j = 0; j < COVERED; j++) assert_int_equal(times[i][j], 1);
+            fmm_tree_destroy(tree);
+            fmm_particles_destroy(p);
+        }
 }
 
 static void a_tree_that_is_cut_has_the_cells_of_a_lower_one(void **state)
@@ -395,10 +391,16 @@ static void one_particle_and_none_make_trees(void **state)
         fmm_particles *p = cloud_create(context, UNIFORM, count);
         fmm_tree *tree = tree_of(p, 3);
         fmm_near_list near;
+        fmm_w_list w;
+        fmm_x_list x;
         for (int l = 0; l <= 3; l++) assert_int_equal(tree->level[l].count, count);
-        assert_int_equal(fmm_near_list_create(tree, FMM_PAIRS_BOTH, &near), YOKE_OK);
+        assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
+        assert_int_equal(fmm_x_list_create(tree, &w, &x), YOKE_OK);
         assert_int_equal(near.start[count], 0);
+        assert_int_equal(w.start[count], 0);
+        assert_null(x.start[0]);
         fmm_near_list_destroy(tree, &near);
+        fmm_w_list_destroy(tree, &w);
         fmm_tree_destroy(tree);
         fmm_particles_destroy(p);
     }

@@ -181,23 +181,18 @@ static int is_near(const fmm_tree *tree, cell a, cell b)
     return fine.level > coarse.level && fmm_is_direct(tree, fine.level, fine.number);
 }
 
-static void cover_near(cover *c, fmm_pairs pairs)
+static void cover_near(cover *c, const fmm_near_list *near)
 {
-    fmm_near_list near;
-    assert_int_equal(fmm_near_list_create(c->tree, pairs, &near), YOKE_OK);
     for (int32_t t = 0; t < c->tree->leaves.count; t++) {
         cell target = leaf_cell(c->tree, t);
         cover_cells(c, target, target);
-        for (int64_t k = near.start[t]; k < near.start[t + 1]; k++) {
-            cell source = leaf_cell(c->tree, near.cell[k]);
-            assert_true(near.cell[k] != t && (k == near.start[t] || near.cell[k - 1] < near.cell[k]));
-            assert_true(pairs == FMM_PAIRS_BOTH || near.cell[k] > t);
+        for (int64_t k = near->start[t]; k < near->start[t + 1]; k++) {
+            cell source = leaf_cell(c->tree, near->cell[k]);
+            assert_true(near->cell[k] != t && (k == near->start[t] || near->cell[k - 1] < near->cell[k]));
             assert_true(is_near(c->tree, target, source));
             cover_cells(c, target, source);
-            if (pairs == FMM_PAIRS_ONCE) cover_cells(c, source, target);
         }
     }
-    fmm_near_list_destroy(c->tree, &near);
 }
 
 static void cover_far(cover *c, int l)
@@ -207,54 +202,62 @@ static void cover_far(cover *c, int l)
     int64_t parents = c->tree->level[l - 1].count;
     assert_int_equal(fmm_far_list_create(context, parents, &far), YOKE_OK);
     fmm_walk_start(&walk, c->tree);
-    fmm_far_list_fill(&far, &walk, l, 0, parents, FMM_PAIRS_BOTH);
+    fmm_far_list_fill(&far, &walk, l, 0, parents);
     for (int64_t k = 0; k < far.start[FMM_DIRECTIONS]; k++) cover_cells(c, (cell){l, far.target[k]}, (cell){l, far.source[k]});
     fmm_far_list_destroy(context, &far);
 }
 
-static void cover_w(cover *c)
+static void cover_w(cover *c, const fmm_w_list *w)
 {
     const fmm_tree *tree = c->tree;
-    fmm_near_list near;
-    fmm_w_list w;
-    assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_ONCE, &near, &w), YOKE_OK);
-    fmm_near_list_destroy(tree, &near);
     for (int32_t t = 0; t < tree->leaves.count; t++)
-        for (int64_t k = w.start[t]; k < w.start[t + 1]; k++) {
-            cell target = leaf_cell(tree, t), source = {w.level[k], w.cell[k]};
+        for (int64_t k = w->start[t]; k < w->start[t + 1]; k++) {
+            cell target = leaf_cell(tree, t), source = {w->level[k], w->cell[k]};
             assert_true(source.level > target.level && !touch(tree, target, source) && touch(tree, target, parent(tree, source)));
             assert_true(!fmm_is_direct(tree, source.level, source.number));
             cover_cells(c, target, source);
         }
-    fmm_w_list_destroy(tree, &w);
 }
 
-static void cover_x(cover *c)
+/* Each list X is that of a walk to its cell, too. */
+static void cover_x(cover *c, const fmm_x_list *x)
 {
     fmm_walk walk;
     fmm_walk_start(&walk, c->tree);
-    for (int l = 1; l <= c->tree->depth; l++)
+    for (int l = 1; l <= c->tree->depth && x->start[0]; l++)
         for (int32_t t = 0; t < c->tree->level[l].count; t++) {
-            if (fmm_is_direct(c->tree, l, t)) continue;
+            const int64_t *start = x->start[l] + t;
             fmm_walk_to(&walk, l, t);
             fmm_walk_find_coarser(&walk, l);
-            for (int k = 0; k < walk.num_x[l]; k++) cover_cells(c, (cell){l, t}, leaf_cell(c->tree, walk.x[l][k]));
+            assert_int_equal(start[1] - start[0], fmm_is_direct(c->tree, l, t) ? 0 : walk.num_x[l]);
+            for (int64_t k = start[0]; k < start[1]; k++) {
+                assert_true(k == start[0] || x->leaf[k - 1] < x->leaf[k]);
+                cover_cells(c, (cell){l, t}, leaf_cell(c->tree, x->leaf[k]));
+            }
         }
 }
 
-static void check_cover(const fmm_particles *p, int64_t capacity, int32_t direct, fmm_pairs pairs)
+static void check_cover(const fmm_particles *p, int64_t capacity, int32_t direct)
 {
     static unsigned char times[COVERED][COVERED];
     fmm_tree *tree = tree_of(p, capacity);
     cover c = {tree, times};
+    fmm_near_list near;
+    fmm_w_list w;
+    fmm_x_list x;
     tree->direct = direct;
+    assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
+    assert_int_equal(fmm_x_list_create(tree, &w, &x), YOKE_OK);
     memset(times, 0, sizeof times);
-    cover_near(&c, pairs);
+    cover_near(&c, &near);
     for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
-    cover_w(&c);
-    cover_x(&c);
+    cover_w(&c, &w);
+    cover_x(&c, &x);
     for (int i = 0; i < COVERED; i++)
         for (int j = 0; j < COVERED; j++) assert_int_equal(times[i][j], 1);
+    fmm_x_list_destroy(tree, &x);
+    fmm_w_list_destroy(tree, &w);
+    fmm_near_list_destroy(tree, &near);
     fmm_tree_destroy(tree);
 }
 
@@ -266,8 +269,7 @@ static void each_pair_of_particles_is_in_one_list_once(void **state)
     for (int cloud = 0; cloud < CLOUDS; cloud++) {
         fmm_particles *p = cloud_create(context, cloud, COVERED);
         for (int k = 0; k < 6; k++)
-            for (int d = 0; d < 3; d++)
-                for (int both = 0; both < 2; both++) check_cover(p, capacities[k], directs[d], both ? FMM_PAIRS_BOTH : FMM_PAIRS_ONCE);
+            for (int d = 0; d < 3; d++) check_cover(p, capacities[k], directs[d]);
         fmm_particles_destroy(p);
     }
 }
@@ -281,7 +283,7 @@ static fmm_operations operations_of_lists(const fmm_tree *tree)
     fmm_far_list far;
     fmm_walk walk;
     const int32_t *particle = tree->leaves.particle;
-    assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_ONCE, &near, &w), YOKE_OK);
+    assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
     for (int64_t t = 0; t < tree->leaves.count; t++) {
         int64_t particles = particle[t + 1] - particle[t];
         sum.near += particles * (particles - 1) / 2;
@@ -289,6 +291,7 @@ static fmm_operations operations_of_lists(const fmm_tree *tree)
         sum.level[tree->leaves.level[t]].leaves++;
         sum.level[tree->leaves.level[t]].particles += particles;
         for (int64_t k = near.start[t]; k < near.start[t + 1]; k++) {
+            if (near.cell[k] < t) continue; /* that pair was counted */
             int64_t there = particle[near.cell[k] + 1] - particle[near.cell[k]];
             sum.near += particles * there;
             sum.sources += particles + there;
@@ -306,9 +309,9 @@ static fmm_operations operations_of_lists(const fmm_tree *tree)
         if (l == 0) continue;
         fmm_walk_start(&walk, tree);
         assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
-        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count, FMM_PAIRS_ONCE);
-        sum.level[l].far = far.start[FMM_DIRECTIONS];
-        for (int d = 0; d < FMM_DIRECTIONS; d++) sum.level[l].directions += far.start[d + 1] > far.start[d];
+        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count);
+        sum.level[l].far = far.start[FMM_DIRECTIONS] / 2;
+        for (int d = FMM_NO_DIRECTION; d < FMM_DIRECTIONS; d++) sum.level[l].directions += far.start[d + 1] > far.start[d];
         fmm_far_list_destroy(context, &far);
     }
     return sum;
@@ -401,7 +404,7 @@ static void one_particle_and_none_make_adaptive_trees(void **state)
         fmm_near_list near;
         fmm_w_list w;
         assert_true(tree->depth == 0 && tree->level[0].count == count && tree->leaves.count == count);
-        assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
+        assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
         assert_int_equal(near.start[count] + w.start[count], 0);
         assert_int_equal(fmm_count_operations(tree, 0, 1, (const int64_t[]){1}, &operations), YOKE_OK);
         assert_true(operations.leaves == count && operations.near == 0);
@@ -443,13 +446,17 @@ static yoke_status make_all(const fmm_particles *p, fmm_tree **tree)
     fmm_operations operations[2];
     fmm_near_list near;
     fmm_w_list w;
+    fmm_x_list x;
     yoke_status status = fmm_tree_create_adaptive(p, fmm_box_around(p), FMM_MAX_DEPTH, 3, tree);
     if (status) return status;
-    status = fmm_leaf_lists_create(*tree, FMM_PAIRS_BOTH, &near, &w);
+    status = fmm_leaf_lists_create(*tree, &near, &w);
     if (status) return status;
+    status = fmm_x_list_create(*tree, &w, &x);
+    assert_true(status || x.start[0]);
+    if (!status) fmm_x_list_destroy(*tree, &x);
     fmm_near_list_destroy(*tree, &near);
     fmm_w_list_destroy(*tree, &w);
-    status = fmm_count_operations(*tree, 5, 2, capacities, operations);
+    if (!status) status = fmm_count_operations(*tree, 5, 2, capacities, operations);
     if (!status) status = fmm_tree_divide(*tree, FMM_MAX_DEPTH, 30);
     check_cells(*tree, status ? 3 : 30);
     check_leaves(*tree);

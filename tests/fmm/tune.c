@@ -156,7 +156,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     fmm_w_list w;
     assert_int_equal(fmm_tree_divide(tree, FMM_MAX_DEPTH, capacity), YOKE_OK);
     tree->direct = (int32_t)fmm_method_direct(p, 1);
-    assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
+    assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
     double alone = k->near_pair * 21 / 13.5,
            sum = (1.2e-8 + k->near_particle) * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
@@ -178,7 +178,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
         fmm_walk walk;
         fmm_walk_start(&walk, tree);
         assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
-        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count, FMM_PAIRS_BOTH);
+        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count);
         sum += (double)far.start[FMM_DIRECTIONS] * unit_of(k, FMM_PAIR, p);
         if (l > 2) sum += (double)tree->level[l].count * unit_of(k, FMM_CELL, p);
         fmm_far_list_destroy(context, &far);

@@ -6,14 +6,12 @@
 #include "method/parts.h"
 
 /* The leaves in the list X of a cell. */
-static void add_leaves(fmm_method *m, int level, int32_t cell, fmm_walk *walk)
+static void add_leaves(fmm_method *m, int level, int32_t cell)
 {
-    if (level <= m->tree->coarsest || fmm_is_direct(m->tree, level, cell)) return;
-    fmm_walk_to(walk, level, cell);
-    fmm_walk_find_coarser(walk, level);
+    const int64_t *start = m->x.start[level] + cell;
     const fmm_frame frame = fmm_frame_of(m, level, cell);
-    for (int i = 0; i < walk->num_x[level]; i++) {
-        const fmm_sources sources = fmm_sources_of(m, walk->x[level][i]);
+    for (int64_t k = start[0]; k < start[1]; k++) {
+        const fmm_sources sources = fmm_sources_of(m, m->x.leaf[k]);
         fmm_p2l(m->between[level], &frame, &sources, fmm_local(m, level, cell));
     }
 }
@@ -37,7 +35,7 @@ static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_wor
 {
     const int32_t *parent = m->tree->level[group->level].parent;
     fmm_far_list *far = &worker->far;
-    fmm_far_list_fill(far, &worker->walk, group->level, parent[group->first], parent[group->last - 1] + 1, FMM_PAIRS_BOTH);
+    fmm_far_list_fill(far, &worker->walk, group->level, parent[group->first], parent[group->last - 1] + 1);
     for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) translate_sides(m, group->level, d, worker);
     return far->start[FMM_DIRECTIONS];
 }
@@ -48,7 +46,7 @@ static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_wor
     const int level = group->level;
     memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->local_stride) * sizeof(double));
     const int64_t pairs = m->waves[level].tables ? 0 : translate_pairs(m, group, worker);
-    for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
+    for (int32_t c = group->first; c < group->last && m->x.leaf; c++) add_leaves(m, level, c);
     return pairs;
 }
 

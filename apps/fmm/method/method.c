@@ -229,7 +229,8 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     double clock_s = now_s(m);
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(m, options);
-    if (!status) status = fmm_leaf_lists_create(m->tree, FMM_PAIRS_BOTH, &m->near, &m->w);
+    if (!status) status = fmm_leaf_lists_create(m->tree, &m->near, &m->w);
+    if (!status) status = fmm_x_list_create(m->tree, &m->w, &m->x);
     if (!status) status = fmm_near_plan(m);
     if (!status && options->order) status = fmm_method_set_orders(m, options->order);
     m->tree_s = lap(m, &clock_s);
@@ -250,6 +251,7 @@ void fmm_method_destroy(fmm_method *m)
     destroy_operators(m);
     if (m->tree) fmm_near_list_destroy(m->tree, &m->near);
     if (m->tree) fmm_w_list_destroy(m->tree, &m->w);
+    if (m->tree) fmm_x_list_destroy(m->tree, &m->x);
     fmm_rounded_destroy(m);
     yoke_release(context, m->is_large);
     yoke_release(context, m->slice);
@@ -263,9 +265,11 @@ void fmm_method_destroy(fmm_method *m)
 
 int64_t fmm_method_direct(int order, int gradient)
 {
-    double p =
-        order; /* fitted for leaves of 50 particles, where M2P and P2L together take so many pairs each (AVX-512, p to 30, within 10 %) */
-    return (int64_t)(gradient ? 12 + 1.3 * p + 0.31 * p * p : 16 + 1.3 * p + 0.45 * p * p);
+    /* Fitted: with each particle of a leaf of 50, M2P and P2L take as long as so many pairs in double precision (AVX-512, p to 30, within 10 %). */
+    const double p = order, pairs = gradient ? 12 + 1.3 * p + 0.31 * p * p : 16 + 1.3 * p + 0.45 * p * p;
+    return (
+        int64_t)(2 *
+                 pairs); /* runs take as long, within 5 %, or less: finding cells takes time too, and pairs may be in single precision */
 }
 
 void fmm_method_set_single(fmm_method *m, bool single)

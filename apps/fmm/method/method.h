@@ -158,7 +158,7 @@ fmm_method_pairs fmm_method_count(const fmm_method *method);
  */
 double fmm_method_batches(double cells, double pairs, int directions);
 
-/* The number of particles up to which a cell of W and X takes less time by direct sums than by expansions of this order. */
+/* The number of particles up to which a cell of W and X takes no more time by direct sums than by expansions of this order. */
 int64_t fmm_method_direct(int order, int gradient);
 
 /* The tree, over the particles in units of fmm_scale_positions. */

@@ -72,6 +72,7 @@ struct fmm_method {
     fmm_rounded rounded;
     fmm_near_list near;
     fmm_w_list w;
+    fmm_x_list x;
     bool *is_large; /* [leaves] the leaf is cut into slices */
     int64_t slices;
     fmm_slice *slice;

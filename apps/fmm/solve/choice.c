@@ -21,26 +21,31 @@ yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
     return fmm_pages_get_ahead(s->context, arrays, (size_t)particles * sizeof(double), &s->memory);
 }
 
-/* tree: NULL, or the particles sorted, which is taken over.  A chosen adaptive tree is as deep as its leaves ask. */
-static yoke_status build(fmm_solver *s, const fmm_particles *particles, int order, fmm_tree *tree)
+/* direct: as in fmm_method_options.  tree: NULL, or the particles sorted, which is taken over.  A chosen adaptive tree is as deep as its leaves ask. */
+static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t direct, fmm_tree *tree)
 {
-    const int gradient = s->options.gradient;
     const double sort_s = tree ? s->tuned.sort_s : 0, begin_s = yoke_clock_s();
     const fmm_method_options options = {.depth = s->chosen && s->capacity > 0 ? FMM_MAX_DEPTH : s->depth,
                                         .cells = s->cells,
                                         .capacity = s->capacity,
-                                        .direct = fmm_method_direct(order, gradient),
-                                        .gradient = gradient,
+                                        .direct = direct,
+                                        .gradient = s->options.gradient,
                                         .memory = fmm_solver_new_memory(s),
                                         .tree = tree};
     fmm_method_destroy(s->method);
     s->method = NULL;
-    s->listed_order = order;
+    s->direct = direct;
     s->ordered = false;
     yoke_status status = fmm_method_create(particles, &options, &s->method);
     s->solution.built = true;
     s->solution.tree_s = sort_s + yoke_clock_s() - begin_s;
     return status;
+}
+
+/* The chosen tree, with the lists that were counted for the choice. */
+static yoke_status build_chosen(fmm_solver *s, const fmm_particles *particles)
+{
+    return build(s, particles, s->tuned.choice.direct, fmm_tuner_take_tree(s->tuner, s->cells));
 }
 
 /* Takes the given depth of those that were compared. */
@@ -191,7 +196,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
     yoke_status status = find_tree(s, particles, true, usual, USUAL_FINER);
-    if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner, s->cells));
+    if (!status) status = build_chosen(s, particles);
     const double before_s = s->solution.tune_s;
     if (!status) status = choose_order(s, particles, 0);
     const double order_s = s->solution.tune_s - before_s;
@@ -208,7 +213,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
         s->waves &= waves; /* errors of others were not measured */
         return YOKE_OK;
     }
-    status = build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner, s->cells));
+    status = build_chosen(s, particles);
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
@@ -238,7 +243,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
         status = find_both(s, particles);
     } else {
         status = find_tree(s, particles, true, s->options.order, NO_WAVES);
-        if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner, s->cells));
+        if (!status) status = build_chosen(s, particles);
     }
     fmm_tuner_set_particles(s->tuner, NULL);
     if (!status && s->options.measure_all) status = fmm_solver_measure(s, particles);
@@ -248,11 +253,10 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 /* The given tree, or none for few particles. */
 static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
 {
-    const int order = !fmm_chooses_order(s) ? s->options.order
-                      : s->order_known      ? s->listed_order
-                                            : fmm_order_guess(s->options.request.error);
+    const int order = fmm_chooses_order(s) ? fmm_order_guess(s->options.request.error) : s->options.order;
+    const bool is_known = fmm_chooses_order(s) && s->order_known;
     yoke_status status = find_tree(s, particles, false, order, NO_WAVES);
-    return status ? status : build(s, particles, order, NULL);
+    return status ? status : build(s, particles, is_known ? s->direct : fmm_method_direct(order, s->options.gradient), NULL);
 }
 
 /* Why the choice of the call before does not do, as far as that is known without a tree. */
@@ -272,8 +276,8 @@ static fmm_reason why_tree(const fmm_solver *s, const fmm_particles *particles, 
 /* A tree of the kept choice, and whether that still does. */
 static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_reason *reason)
 {
-    yoke_status status = build(s, particles, s->listed_order, NULL); /* so that counts differ by the particles alone */
-    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES;            /* they are too small for the softening now */
+    yoke_status status = build(s, particles, s->direct, NULL); /* so that counts differ by the particles alone */
+    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES;      /* they are too small for the softening now */
     if (status) return status == YOKE_ERROR_INPUT ? YOKE_OK : status;
     fmm_sizes is = fmm_solver_sizes(s, particles);
     is.charge = s->tree_sizes.charge, is.charges = s->tree_sizes.charges;

@@ -18,13 +18,12 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
                            fmm_seconds *measured)
 {
     char what[64];
-    const int gradient = s->options.gradient, order = of->order;
     const fmm_clock *clock = fmm_tuner_clock(s->tuner);
     const fmm_method_options options = {.depth = tree.depth,
                                         .cells = tree.cells,
                                         .capacity = tree.capacity,
-                                        .direct = fmm_method_direct(order, gradient),
-                                        .gradient = gradient,
+                                        .direct = s->tuned.choice.direct,
+                                        .gradient = s->options.gradient,
                                         .clock = clock};
     fmm_method *method = NULL;
     fmm_shared_run_seconds seconds;
@@ -37,7 +36,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
     if (!status) status = fmm_method_create(particles, &options, &method);
     const double begin_s = now_s(clock);
-    if (!status) status = fmm_method_set_order(method, order);
+    if (!status) status = fmm_method_set_order(method, of->order);
     if (!status && of->waves) status = fmm_method_set_waves(method, of->waves, of->set);
     const double tables_s = now_s(clock) - begin_s;
     if (!status) fmm_method_set_single(method, s->single);

@@ -31,7 +31,7 @@ struct fmm_solver {
     int64_t cells;         /* of the kept tree; 0: not between two depths */
     fmm_method *method;    /* for the last particles; NULL: there is none */
     fmm_new_memory memory; /* of this call */
-    int listed_order;      /* order for which the method's lists were made: it determines which cells are summed directly */
+    int64_t direct;        /* of the method, as in fmm_method_options */
     int order;             /* order of the last run */
     uint64_t waves;        /* levels of the kept tree that have plane waves, if there is a set for the error */
     bool single;           /* the near field was predicted in single precision */

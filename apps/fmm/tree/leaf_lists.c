@@ -23,7 +23,6 @@ typedef struct collector {
     int64_t num_near, near_room, num_w, w_room;
     int32_t *near;
     in_w *w;
-    int32_t first;  /* leaves before it are left out */
     int level;      /* of the leaf */
     uint32_t at[3]; /* its coordinates */
 } collector;
@@ -40,7 +39,7 @@ static void make_room(collector *c)
 
 static void add_near(collector *c, int32_t leaf)
 {
-    if (leaf < c->first || c->status) return;
+    if (c->status) return;
     if (c->num_near == c->near_room) make_room(c);
     if (!c->status) c->near[c->num_near++] = leaf;
 }
@@ -168,7 +167,6 @@ typedef struct chunk {
 
 typedef struct visit {
     const fmm_tree *tree;
-    fmm_pairs pairs;
     int threads;
     collector *collectors; /* [threads] */
     int64_t num_chunks;
@@ -209,7 +207,6 @@ static void visit_leaves(visit *v)
             v->chunks[k] = (chunk){thread, c->num_near, c->num_w};
             for (int64_t t = k * CHUNK; t < chunk_end(v, k); t++) {
                 int64_t near = c->num_near, w = c->num_w;
-                c->first = v->pairs == FMM_PAIRS_ONCE ? (int32_t)t : 0;
                 collect(c, (int32_t)t);
                 v->near.start[t + 1] = c->num_near - near;
                 v->w.start[t + 1] = c->num_w - w;
@@ -264,9 +261,9 @@ static yoke_status fill(visit *v)
     return status;
 }
 
-yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *near, fmm_w_list *w)
+yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_near_list *near, fmm_w_list *w)
 {
-    visit v = {.tree = tree, .pairs = pairs};
+    visit v = {.tree = tree};
     yoke_status status = fill(&v);
     for (int t = 0; t < v.threads && v.collectors; t++) {
         yoke_release(tree->context, v.collectors[t].near);
@@ -284,14 +281,6 @@ yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_nea
     return YOKE_OK;
 }
 
-yoke_status fmm_near_list_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *list)
-{
-    fmm_w_list w;
-    yoke_status status = fmm_leaf_lists_create(tree, pairs, list, &w);
-    if (!status) fmm_w_list_destroy(tree, &w);
-    return status;
-}
-
 void fmm_near_list_destroy(const fmm_tree *tree, fmm_near_list *list)
 {
     yoke_release(tree->context, list->start);
@@ -305,4 +294,41 @@ void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list)
     yoke_release(tree->context, list->cell);
     yoke_release(tree->context, list->level);
     *list = (fmm_w_list){0};
+}
+
+/* start[l][c]: the number of entries of a list, then its end, and, since they are written from the last one on, its beginning. */
+static void fill_x(const fmm_tree *tree, const fmm_w_list *w, int64_t cells, fmm_x_list *x)
+{
+    int64_t *const start = x->start[0];
+    for (int64_t k = 0; k < w->start[tree->leaves.count]; k++) x->start[w->level[k]][w->cell[k]]++;
+    for (int64_t c = 1; c <= cells; c++) start[c] += start[c - 1];
+    for (int64_t t = tree->leaves.count - 1; t >= 0; t--)
+        for (int64_t k = w->start[t]; k < w->start[t + 1]; k++) x->leaf[--x->start[w->level[k]][w->cell[k]]] = (int32_t)t;
+}
+
+yoke_status fmm_x_list_create(const fmm_tree *tree, const fmm_w_list *w, fmm_x_list *x)
+{
+    const int64_t entries = w->start[tree->leaves.count];
+    fmm_x_list created = {0};
+    int64_t cells = 0;
+    for (int l = 0; l <= tree->depth; l++) cells += tree->level[l].count;
+    *x = created;
+    if (entries == 0) return YOKE_OK;
+    yoke_status status = yoke_allocate(tree->context, cells + 1, sizeof *created.start[0], &created.start[0]);
+    if (!status) status = yoke_allocate_untouched(tree->context, entries, sizeof *created.leaf, &created.leaf);
+    if (status) {
+        fmm_x_list_destroy(tree, &created);
+        return status;
+    }
+    for (int l = 1; l <= tree->depth; l++) created.start[l] = created.start[l - 1] + tree->level[l - 1].count;
+    fill_x(tree, w, cells, &created);
+    *x = created;
+    return YOKE_OK;
+}
+
+void fmm_x_list_destroy(const fmm_tree *tree, fmm_x_list *list)
+{
+    yoke_release(tree->context, list->start[0]);
+    yoke_release(tree->context, list->leaf);
+    *list = (fmm_x_list){0};
 }

@@ -2,9 +2,13 @@
 
 yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list)
 {
-    *list = (fmm_far_list){.max_parents = max_parents};
+    enum { OTHERS = FMM_NEIGHBOURS - 1 };
+    const int64_t most = 8 * max_parents; /* each of these children may be alone */
+    *list = (fmm_far_list){0};
     yoke_status status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->target, &list->target);
     if (!status) status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->source, &list->source);
+    if (!status) status = yoke_allocate_untouched(context, most, sizeof *list->family, &list->family);
+    if (!status) status = yoke_allocate_untouched(context, most * OTHERS, sizeof *list->near, &list->near);
     if (status) fmm_far_list_destroy(context, list);
     return status;
 }
@@ -13,58 +17,86 @@ void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list)
 {
     yoke_release(context, list->target);
     yoke_release(context, list->source);
+    yoke_release(context, list->family);
+    yoke_release(context, list->near);
     *list = (fmm_far_list){0};
 }
 
-/* The direction of an octant from octant 0, and twice that of a neighbour. */
-static int octant_offset(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
-static int neighbour_offset(int neighbour) { return 2 * (neighbour % 3 - 1 + 7 * (neighbour / 3 % 3 - 1) + 49 * (neighbour / 9 - 1)); }
-
-/* Counts the pairs of a target, next[direction]++, with the children of its parent's neighbour n, and writes them there before, if `fill`. */
-static void visit_target(fmm_far_list *list, const fmm_walk *walk, int level, int32_t target, int n, fmm_pairs pairs, int fill,
-                         int64_t *next)
+/* Lists the parents that have children, with their neighbours that have some; returns their number. */
+static int64_t find_families(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last)
 {
     const fmm_level *above = &walk->tree->level[level - 1];
-    int32_t near = walk->near[level - 1][n];
-    int octant = fmm_octant(&walk->tree->level[level], target), base = FMM_NO_DIRECTION + neighbour_offset(n) - octant_offset(octant);
-    unsigned sources = above->octants[near] & walk->separated[octant][n];
-    for (int s = 0; sources >> s; s++) {
-        int d = base + octant_offset(s);
-        if (!(sources >> s & 1) || (pairs == FMM_PAIRS_ONCE && d < FMM_NO_DIRECTION)) continue;
-        if (fill) {
-            list->target[next[d]] = target;
-            list->source[next[d]] = fmm_child(above, near, s);
-        }
-        next[d]++;
-    }
-}
-
-static void visit_parent(fmm_far_list *list, const fmm_walk *walk, int level, fmm_pairs pairs, int fill, int64_t *next)
-{
-    const int32_t *child = walk->tree->level[level - 1].child + walk->cell[level - 1];
-    for (int32_t t = child[0]; t < child[1]; t++)
+    int64_t families = 0;
+    int32_t end = 0;
+    for (int64_t p = first; p < last; p++) {
+        if (!above->octants[p]) continue;
+        fmm_walk_to(walk, level - 1, (int32_t)p);
+        const int32_t *near = walk->near[level - 1];
         for (int n = 0; n < FMM_NEIGHBOURS; n++)
-            if (n != FMM_SELF && walk->near[level - 1][n] >= 0) visit_target(list, walk, level, t, n, pairs, fill, next);
+            if (n != FMM_SELF && near[n] >= 0 && above->octants[near[n]])
+                list->near[end++] = (fmm_near_family){above->child[near[n]], (unsigned char)n, above->octants[near[n]]};
+        list->family[families++] = (fmm_family){(int32_t)p, end};
+    }
+    return families;
 }
 
-void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs)
+/* The direction of an octant from octant 0, and twice that of a neighbour. */
+static const int octant_offset[8] = {0, 1, 7, 8, 49, 50, 56, 57};
+static int neighbour_offset(int neighbour) { return 2 * (neighbour % 3 - 1 + 7 * (neighbour / 3 % 3 - 1) + 49 * (neighbour / 9 - 1)); }
+
+/* Some children of a family: pair counts of a target by direction, from its own on. */
+static inline void count_sources(unsigned sources, int64_t *next)
 {
-    const int32_t *child = walk->tree->level[level - 1].child;
-    int64_t next[FMM_DIRECTIONS] = {0}, sum = 0;
-    for (int fill = 0; fill < 2; fill++) {
-        for (int64_t p = first; p < last; p++) {
-            if (child[p] == child[p + 1]) continue;
-            fmm_walk_to(walk, level - 1, (int32_t)p);
-            visit_parent(list, walk, level, pairs, fill, next);
+    for (int s = 0; sources; s++, sources >>= 1) next[octant_offset[s]] += sources & 1;
+}
+
+/* The same, which are written to their places: next[direction]. */
+static inline void write_sources(const fmm_near_family *of, unsigned sources, int32_t target, fmm_far_list *list, int64_t *next)
+{
+    int32_t child = of->child;
+    for (unsigned s = 0, octants = of->octants; octants >> s; s++) {
+        if (!(octants >> s & 1)) continue;
+        if (sources >> s & 1) {
+            const int64_t at = next[octant_offset[s]]++;
+            list->target[at] = target;
+            list->source[at] = child;
         }
-        if (fill) break;
-        for (int d = 0; d < FMM_DIRECTIONS; d++) {
-            list->start[d] = sum;
-            sum += next[d];
-            next[d] = list->start[d];
-        }
-        list->start[FMM_DIRECTIONS] = sum;
+        child++;
     }
+}
+
+/* Counts the pairs of the children of a parent, next[direction]++; if `fill`, each pair is written to the place that was counted. */
+static inline void visit_family(fmm_far_list *list, const fmm_walk *walk, int level, int64_t family, int fill, int64_t *next)
+{
+    const fmm_level *cells = &walk->tree->level[level];
+    const int32_t *child = walk->tree->level[level - 1].child + list->family[family].parent;
+    const int32_t begin = family ? list->family[family - 1].end : 0, end = list->family[family].end;
+    for (int32_t target = child[0]; target < child[1]; target++) {
+        const int octant = fmm_octant(cells, target), base = FMM_NO_DIRECTION - octant_offset[octant];
+        for (int32_t i = begin; i < end; i++) {
+            const fmm_near_family *of = &list->near[i];
+            const unsigned sources = of->octants & walk->separated[octant][of->neighbour];
+            int64_t *from = next + base + neighbour_offset(of->neighbour);
+            if (fill)
+                write_sources(of, sources, target, list, from);
+            else
+                count_sources(sources, from);
+        }
+    }
+}
+
+void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last)
+{
+    const int64_t families = find_families(list, walk, level, first, last);
+    int64_t next[FMM_DIRECTIONS] = {0}, sum = 0;
+    for (int64_t f = 0; f < families; f++) visit_family(list, walk, level, f, 0, next);
+    for (int d = 0; d < FMM_DIRECTIONS; d++) {
+        list->start[d] = sum;
+        sum += next[d];
+        next[d] = list->start[d];
+    }
+    list->start[FMM_DIRECTIONS] = sum;
+    for (int64_t f = 0; f < families; f++) visit_family(list, walk, level, f, 1, next);
 }
 
 int64_t fmm_far_list_sides(const fmm_far_list *list, int d, int32_t *target, int32_t *ahead, int32_t *behind)

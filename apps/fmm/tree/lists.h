@@ -6,7 +6,7 @@
  *     U, near: of a leaf, the leaves of any level that touch it, and itself: direct sums
  *     V, far:  of a cell, the cells of its level that do not touch it, but whose parents touch its own: multipole to local expansion
  *     W:       of a leaf, the cells of finer levels that do not touch it, but whose parents do: their multipoles at the leaf's particles
- *     X:       of a cell, the leaves whose list W contains it: their particles to its local expansion (fmm_walk_find_coarser)
+ *     X:       of a cell, the leaves whose list W contains it: their particles to its local expansion
  *
  * A cell of W and X with few particles (fmm_is_direct) is summed directly instead.  Together the lists contain every pair of particles
  * once.  In uniform trees W and X are empty.
@@ -16,22 +16,15 @@
 
 #include "tree/walk.h"
 
-typedef enum fmm_pairs {
-    FMM_PAIRS_ONCE, /* a pair of cells is listed once: one of them is the target, the other the source */
-    FMM_PAIRS_BOTH  /* a pair is listed twice: each cell is the target once */
-} fmm_pairs;
-
 /*
- * Leaf t (a number of fmm_leaves) has the near leaves cell[start[t]] ... cell[start[t + 1] - 1] in ascending order, without itself; for
- * ONCE only those after t.  Particles of leaves with successive numbers are contiguous.
+ * Leaf t (a number of fmm_leaves) has the near leaves cell[start[t]] ... cell[start[t + 1] - 1] in ascending order, without itself.
+ * Particles of leaves with successive numbers are contiguous.
  */
 typedef struct fmm_near_list {
     int64_t *start; /* [leaves + 1] */
     int32_t *cell;
 } fmm_near_list;
 
-/* Errors: MEMORY. */
-yoke_status fmm_near_list_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *list);
 /* Zeroed lists are allowed. */
 void fmm_near_list_destroy(const fmm_tree *tree, fmm_near_list *list);
 
@@ -44,9 +37,21 @@ typedef struct fmm_w_list {
 } fmm_w_list;
 
 /* Creates both lists; W has at most 26 entries for each cell of the tree.  Errors: MEMORY. */
-yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *near, fmm_w_list *w);
+yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_near_list *near, fmm_w_list *w);
 /* Zeroed lists are allowed. */
 void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list);
+
+/* The list X of cell c of level l has the leaves leaf[k], start[l][c] <= k < start[l][c + 1], in ascending order.  If all lists W are empty,
+ * start[0] is NULL. */
+typedef struct fmm_x_list {
+    int64_t *start[FMM_MAX_DEPTH + 1]; /* start[0] owns the memory of all levels */
+    int32_t *leaf;
+} fmm_x_list;
+
+/* Finds the lists X for lists W.  Errors: MEMORY. */
+yoke_status fmm_x_list_create(const fmm_tree *tree, const fmm_w_list *w, fmm_x_list *x);
+/* Zeroed lists are allowed. */
+void fmm_x_list_destroy(const fmm_tree *tree, fmm_x_list *list);
 
 /*
  * Directions of far pairs: (dx, dy, dz) = source - target, in cells, has the number dx + 7 dy + 49 dz + FMM_NO_DIRECTION.  |dx|, |dy|, |dz|
@@ -59,23 +64,33 @@ enum {
     FMM_MAX_FAR = 8 * 189     /* maximum number of far pairs of a parent's children */
 };
 
+/* A parent, and the end of its part of fmm_far_list.near: its neighbours that have children, the first of which is `child`. */
+typedef struct fmm_family {
+    int32_t parent, end;
+} fmm_family;
+typedef struct fmm_near_family {
+    int32_t child;
+    unsigned char neighbour, octants; /* as in fmm_walk and fmm_level */
+} fmm_near_family;
+
 /* The far pairs of some parents' children by direction: those of direction d are start[d] ... start[d + 1] - 1, in the order of their
  * targets. */
 typedef struct fmm_far_list {
-    int64_t max_parents;
     int64_t start[FMM_DIRECTIONS + 1];
     int32_t *target, *source;
+    fmm_family *family; /* used while the list is filled */
+    fmm_near_family *near;
 } fmm_far_list;
 
-/* Allocates room for the pairs of the children of max_parents parents: 12 KB for each parent.  Errors: MEMORY. */
+/* Allocates room for the pairs of the children of max_parents parents: 14 KB for each parent.  Errors: MEMORY. */
 yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list);
 void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list);
 /*
  * Finds the far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 of level - 1, at most 8 max_parents
- * children.  The pairs of all parents of all levels are the far field.  For ONCE all directions are above FMM_NO_DIRECTION.  The walk is a
- * walk in the tree; it and the list belong to the calling thread.
+ * children.  The pairs of all parents of all levels are the far field.  The walk is a walk in the tree; it and the list belong to the
+ * calling thread.
  */
-void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs);
+void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last);
 /*
  * The pairs of direction d and of the opposite direction, by target: target[i] has the source ahead[i] in direction d and behind[i] in the
  * opposite direction; -1: there is none.  Returns the number of targets, at most all children of the parents.

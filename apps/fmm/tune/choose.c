@@ -48,6 +48,7 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
     yoke_status status = fmm_analysis_capacities(analysis, fmm_method_direct(order, gradient), choice->num_capacities, choice->capacity);
+    choice->direct = analysis->direct;
     for (int k = 0; k < choice->num_capacities && !status; k++) {
         const fmm_operations *o = &analysis->operations[k];
         double far = 0;

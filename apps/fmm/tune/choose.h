@@ -36,6 +36,7 @@ typedef struct fmm_choice {
     fmm_depth of[FMM_MAX_DEPTH + 1];
     int adaptive;       /* number of the chosen capacity; below 0: a uniform tree was chosen */
     int num_capacities; /* number of capacities that were compared too */
+    int64_t direct;     /* of fmm_method_options: adaptive trees were counted with it */
     int64_t capacity[FMM_MAX_CAPACITIES];
     int depth_at[FMM_MAX_CAPACITIES]; /* of the adaptive trees */
     fmm_depth at[FMM_MAX_CAPACITIES];

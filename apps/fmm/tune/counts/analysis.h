@@ -34,8 +34,7 @@ yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t ce
 yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
 /*
  * Counts adaptive trees with leaves of at most capacities[k] particles (fmm_count_operations).  After the tree was taken, the last counts
- * are kept: at `direct` particles expansions and direct sums take the same time, so for another value near it the predicted time is nearly
- * the same.  The tree is divided differently afterwards.
+ * are kept, with analysis->direct of that time: times hardly depend on it.  The tree is divided differently afterwards.
  * Errors: ARGUMENT (there is neither a tree nor these counts), those of fmm_tree_divide and fmm_count_operations.
  */
 yoke_status fmm_analysis_capacities(fmm_analysis *analysis, int64_t direct, int num_capacities, const int64_t *capacities);

@@ -45,7 +45,7 @@ static void find_sources(const survey *s, bench *b, int first, int last)
     for (int t = first; t < last; t++) {
         const int l = s->options->draw[t].level;
         const int32_t cell = s->options->draw[t].number, parent = s->tree->level[l].parent[cell];
-        fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1, FMM_PAIRS_BOTH);
+        fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1);
         for (int d = 0; d < FMM_DIRECTIONS; d++)
             for (int64_t i = b->list.start[d]; i < b->list.start[d + 1]; i++)
                 if (b->list.target[i] == cell)
