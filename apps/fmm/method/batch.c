@@ -25,7 +25,7 @@ static void add_to(double *to, const double *from, int64_t count)
     for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
-/* Adds what the batch got to the sums. */
+/* Adds the sums of the packed particles to those of their leaves. */
 static void give_back(const fmm_batch *b)
 {
     const fmm_field *f = b->m->sum;
@@ -39,7 +39,7 @@ static void give_back(const fmm_batch *b)
     }
 }
 
-/* Particles from `first` on to place `at`. */
+/* Copies `count` particles, from number `first` in the tree's order on, to entry `at` of the batch and the following entries. */
 static void take(fmm_batch *b, int64_t at, int64_t first, int64_t count)
 {
     const fmm_particles *p = b->m->sorted;
@@ -55,7 +55,7 @@ static void pad(fmm_batch *b)
     for (int64_t i = b->count; i < fmm_batch_padded(b); i++) b->x[i] = b->y[i] = b->z[i] = b->charge[i] = 0;
 }
 
-/* In double precision, with `count` of the targets. */
+/* Adds the pairs of the batch with targets first ... first + count - 1, in double precision. */
 static void meet_double(fmm_batch *b, int64_t first, int64_t count)
 {
     const fmm_targets *t = &b->targets;
@@ -76,7 +76,7 @@ static void meet_double(fmm_batch *b, int64_t first, int64_t count)
     }
 }
 
-/* In double precision what was brought together in single precision. */
+/* The same for a batch that was packed in single precision: its particles are packed again. */
 static void meet_in_double(fmm_batch *b, int64_t first, int64_t count)
 {
     int64_t at = 0;
@@ -108,7 +108,7 @@ void fmm_batch_meet(fmm_batch *b)
     b->count = b->runs = 0;
 }
 
-/* One that follows the last one is part of it. */
+/* Records a range of particles of the batch.  A range that follows the last one directly is merged with it. */
 static void add_run(fmm_batch *b, int64_t first, int64_t length)
 {
     b->count += length;

@@ -1,16 +1,17 @@
 /*
  * batch_single.c - sums of a batch in single precision.
  *
- * Rounding moves a place by a small part of the reach of the batch.  So pairs whose distance is below a part of that are summed in double precision.
+ * Rounding moves a position by a small fraction of the reach of the batch (the largest coordinate).  Close pairs, whose distance is below
+ * reach / FMM_BATCH_LEAST, are therefore summed in double precision.
  */
 #include <math.h>
 #include <string.h>
 
 #include "method/batch.h"
 
-/* Places behind the last particle, with charges of 0. */
+/* Coordinates of the padding behind the last particle, which has charges of 0. */
 static const float far_away = 1e6f;
-/* In units of the targets' leaf: much larger leaves have places with too large errors. */
+/* Maximum reach, in units of the edge of the targets' leaf: positions in much larger leaves have too large errors. */
 static const float most_reach = 16;
 
 void fmm_rounded_destroy(fmm_method *m)
@@ -31,7 +32,7 @@ yoke_status fmm_rounded_create(fmm_method *m)
     return status;
 }
 
-/* All leaves' particles from their own centres. */
+/* Rounds the particles of all leaves, relative to the centres of the leaves. */
 void fmm_rounded_fill(fmm_method *m, int threads)
 {
     const fmm_single_kernel *kernel = fmm_single_select();
@@ -83,7 +84,7 @@ static void add_sums(const fmm_batch *b, int64_t first, int64_t count)
     }
 }
 
-/* What targets did to the batch. */
+/* Adds the sums over the targets to those of the packed particles. */
 static void give_back(const fmm_batch *b)
 {
     const fmm_field *f = b->m->sum;
@@ -99,7 +100,7 @@ static void give_back(const fmm_batch *b)
     }
 }
 
-/* The number in the tree's order of a particle of the batch. */
+/* Returns the number, in the tree's order, of a particle of the batch. */
 static int64_t find(const fmm_batch *b, int64_t packed)
 {
     int r = 0;
@@ -107,7 +108,7 @@ static int64_t find(const fmm_batch *b, int64_t packed)
     return b->first[r] + packed;
 }
 
-/* What the charge at j does at i; (dx, dy, dz) is from j to i. */
+/* Adds the potential and gradient of charge j at particle i; d is the vector from j to i, `inverse` its reciprocal length. */
 static void add_pair(const fmm_method *m, int64_t i, int64_t j, const double d[3], double inverse)
 {
     const fmm_field *f = m->sum;
@@ -116,7 +117,7 @@ static void add_pair(const fmm_method *m, int64_t i, int64_t j, const double d[3
     if (f->gx) f->gx[i] -= slope * d[0], f->gy[i] -= slope * d[1], f->gz[i] -= slope * d[2];
 }
 
-/* A target and a particle of the batch, in double precision; nothing where they are at the same place. */
+/* Adds the pair of a target and a particle of the batch, in double precision.  Particles at the same position are omitted. */
 static void add_close(const fmm_batch *b, int64_t target, int64_t packed)
 {
     static const double least_square = 0x1p-1022;
@@ -129,7 +130,8 @@ static void add_close(const fmm_batch *b, int64_t target, int64_t packed)
     if (b->mutual) add_pair(b->m, j, i, back, 1 / sqrt(square));
 }
 
-/* The number among the batch of the first of some targets; false: only some of them are in it. */
+/* *own: the number of target `first` among the packed particles, or FMM_NONE_OWN.  Returns false if the batch contains only some of the
+ * targets. */
 static bool find_own(const fmm_batch *b, int64_t first, int64_t count, int64_t *own)
 {
     const int64_t from = b->first_target + first;

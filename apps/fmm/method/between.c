@@ -1,11 +1,11 @@
-/* The pass between cells of a level: from multipole to local expansions. */
+/* between.c - the pass between cells of a level: from multipole to local expansions. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "method/parts.h"
 
-/* The leaves in the list X of a cell. */
+/* Adds the particles of the leaves in a cell's list X to its local expansion. */
 static void add_leaves(fmm_method *m, int level, int32_t cell)
 {
     const int64_t *start = m->x.start[level] + cell;
@@ -16,7 +16,7 @@ static void add_leaves(fmm_method *m, int level, int32_t cell)
     }
 }
 
-/* Far pairs of a direction and of the opposite one. */
+/* Translates the far pairs of a direction and of the opposite direction. */
 static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *worker)
 {
     const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
@@ -30,7 +30,7 @@ static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *w
     if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->from_behind, worker->to, worker->work);
 }
 
-/* Far pairs of a group, direction by direction.  Returns their number. */
+/* Translates the far pairs of a group, direction by direction.  Returns their number. */
 static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
     const int32_t *parent = m->tree->level[group->level].parent;
@@ -40,7 +40,8 @@ static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_wor
     return far->start[FMM_DIRECTIONS];
 }
 
-/* What acts on the local expansions of a group, but for plane waves: far pairs and lists X.  Returns the number of far pairs. */
+/* Computes the local expansions of a group from far pairs, unless its level has plane waves, and lists X.  Returns the number of these
+ * far pairs. */
 static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
     const int level = group->level;

@@ -1,4 +1,4 @@
-/* The pass from the root: local expansions to children, and at leaves to particles. */
+/* downward.c - the pass from the root to the leaves: L2L, and at leaves L2P. */
 #include <omp.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void set_zero(const fmm_targets *targets)
     for (int c = 0; c < 4 && sums[c]; c++) memset(sums[c], 0, (size_t)targets->count * sizeof(double));
 }
 
-/* The leaf's local expansion, and the multipole expansions of its list W, at its particles. */
+/* Evaluates the leaf's local expansion, and the multipole expansions of its list W, at its particles. */
 static void evaluate_leaf(fmm_method *m, int64_t leaf)
 {
     const fmm_leaves *leaves = &m->tree->leaves;

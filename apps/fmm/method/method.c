@@ -16,7 +16,7 @@ int fmm_method_deepest(const fmm_box *box, double softening)
     return depth;
 }
 
-/* The depth of the options, as far as the softening lets adaptive trees go. */
+/* The depth that the options set.  In adaptive trees it is limited so that no leaf is smaller than the softening. */
 static yoke_status limit_depth(const fmm_method *m, const fmm_particles *particles, const fmm_box *box, double softening,
                                const fmm_method_options *o, int *depth)
 {
@@ -31,7 +31,7 @@ static yoke_status limit_depth(const fmm_method *m, const fmm_particles *particl
         *depth, ldexp(box->side, m->scale.length - *depth), particles->softening, deepest);
 }
 
-/* The levels of a tree that was given, or a tree of its own. */
+/* Divides the tree that was given into levels, or creates a tree. */
 static yoke_status divide(fmm_method *m, const fmm_particles *particles, const fmm_method_options *o)
 {
     const fmm_box box = m->tree ? m->tree->box : fmm_box_scaled(particles, o->capacity ? 0 : o->cells);
@@ -46,7 +46,7 @@ static yoke_status divide(fmm_method *m, const fmm_particles *particles, const f
     return fmm_tree_create(particles, box, depth, &m->tree);
 }
 
-/* Positions in the tree's order and units. */
+/* Copies the positions into the tree's order and converts them to its units. */
 static void sort_positions(const fmm_method *m, const fmm_particles *particles)
 {
     const fmm_power unit = fmm_power_of(-m->scale.length);
@@ -59,7 +59,7 @@ static void sort_positions(const fmm_method *m, const fmm_particles *particles)
     m->sorted->softening = fmm_times(particles->softening, unit);
 }
 
-/* The tree, and the particles in its order. */
+/* Creates the tree, the particles in its order, and the field of the sums. */
 static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, const fmm_method_options *options)
 {
     m->tree = options->tree;
@@ -70,7 +70,7 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
     return status;
 }
 
-/* The cells of W and X that are summed directly have at most so many particles. */
+/* The maximum number of particles of the cells of W and X that are summed directly. */
 static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *options)
 {
     int order = 0;
@@ -80,7 +80,7 @@ static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *op
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* Multipoles are held with an order of `held` at least. */
+/* The operators of all levels.  The stored multipole expansions have at least the order `held`. */
 static yoke_status create_operators(fmm_method *m, const int *order, int held)
 {
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
@@ -110,15 +110,17 @@ static void destroy_operators(fmm_method *m)
     m->order = 0;
 }
 
-/* The last of the families from cell `first` of a level on that make a group: as many as there is room for. */
+/* The end of the group that begins with cell `first` of a level: it consists of as many whole families as fit into FMM_MAX_TARGETS
+ * cells. */
 static int32_t end_of_group(const fmm_level *above, const fmm_level *cells, int32_t first)
 {
     int64_t limit = (int64_t)first + FMM_MAX_TARGETS;
     if (limit >= cells->count) return (int32_t)cells->count;
-    return above->child[cells->parent[limit]]; /* where the family begins that has no room */
+    return above->child[cells->parent[limit]]; /* the beginning of the first family that does not fit */
 }
 
-/* By children, not by parents: parents have one to eight, and in adaptive trees many cells have none. */
+/* The size of groups is limited by the number of children, not of parents: parents have one to eight, and in adaptive trees many cells
+ * have none. */
 static yoke_status create_groups(fmm_method *m)
 {
     yoke_status status = YOKE_OK;
@@ -161,7 +163,7 @@ static void destroy_expansions(fmm_method *m, double **expansions)
     }
 }
 
-/* All of them or none. */
+/* Allocates the expansions of all levels, or none. */
 static yoke_status create_expansions(fmm_method *m, int64_t stride, double **expansions)
 {
     yoke_status status = YOKE_OK;
@@ -171,7 +173,7 @@ static yoke_status create_expansions(fmm_method *m, int64_t stride, double **exp
     return status;
 }
 
-/* Local expansions hold nothing before a run. */
+/* Allocates the local expansions unless they have the right size.  They have no contents that must be kept between runs. */
 static yoke_status have_locals(fmm_method *m)
 {
     const int64_t stride = fmm_stride(m->order);
@@ -181,7 +183,7 @@ static yoke_status have_locals(fmm_method *m)
     return create_expansions(m, stride, m->local);
 }
 
-/* Multipole expansions of fmm_method_expand stay where they have all degrees that the orders need. */
+/* The multipole expansions of fmm_method_expand are kept if they have all degrees that the orders need. */
 yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
 {
     const int expanded = m->is_expanded ? m->held.multipole : -1;
@@ -265,11 +267,11 @@ void fmm_method_destroy(fmm_method *m)
 
 int64_t fmm_method_direct(int order, int gradient)
 {
-    /* Fitted: with each particle of a leaf of 50, M2P and P2L take as long as so many pairs in double precision (AVX-512, p to 30, within 10 %). */
+    /* For each particle of a leaf, M2P and P2L take as long as this number of pairs in double precision: fitted to measurements with AVX-512,
+     * leaves of 50 particles and p up to 30, within 10 %. */
     const double p = order, pairs = gradient ? 12 + 1.3 * p + 0.31 * p * p : 16 + 1.3 * p + 0.45 * p * p;
-    return (
-        int64_t)(2 *
-                 pairs); /* runs take as long, within 5 %, or less: finding cells takes time too, and pairs may be in single precision */
+    /* With twice this number, runs take as long within 5 %, or less: finding cells takes time too, and pairs may be in single precision. */
+    return (int64_t)(2 * pairs);
 }
 
 void fmm_method_set_single(fmm_method *m, bool single)
@@ -312,7 +314,7 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     double clock_s = now_s(m);
     if (!m->is_expanded) fmm_pass_upward(m, threads, workers);
     seconds->upward = lap(m, &clock_s) + fmm_method_saved_s(m);
-    m->is_expanded = false; /* for one run, so that another tells how long they take */
+    m->is_expanded = false; /* only one run uses them, so that the next one measures their time */
     m->pairs.far = fmm_pass_between(m, threads, workers);
     m->pairs.far += fmm_pass_waves(m, threads, workers);
     seconds->between = lap(m, &clock_s);
@@ -320,7 +322,7 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     seconds->downward = lap(m, &clock_s);
 }
 
-/* Whether multipole expansions are those of scaled charges in the order in which they were given. */
+/* Whether the sorted charges, which the multipole expansions belong to, equal `charge` (scaled, in the order of the given particles). */
 static bool are_of(const fmm_method *m, int exponent, const double *charge)
 {
     bool same = exponent == m->scale.charge;
@@ -329,11 +331,11 @@ static bool are_of(const fmm_method *m, int exponent, const double *charge)
     return same;
 }
 
-/* The charges in their units and in the tree's order. */
+/* Scales the charges and sorts them into the tree's order. */
 static yoke_status sort_charges(fmm_method *m, const double *charge)
 {
     int exponent;
-    m->near_is_known = false; /* its sums are where charges are on their way */
+    m->near_is_known = false; /* m->sum->potential holds the scaled charges for a while */
     yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &exponent, m->sum->potential);
     if (status || (m->is_expanded && are_of(m, exponent, m->sum->potential))) return status;
     m->is_expanded = false;
@@ -395,7 +397,7 @@ static yoke_status check_field(const fmm_method *m, const fmm_field *field)
     return YOKE_OK;
 }
 
-/* Whether single precision can hold charges in their units, the largest of which is 1/2 to 1, and 1 / r has no softening. */
+/* Whether single precision can represent the scaled charges, the largest of which is between 1/2 and 1, and there is no softening. */
 static bool fits_single(const fmm_method *m)
 {
     static const double least = 0x1p-60;
@@ -423,7 +425,7 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
     return YOKE_OK;
 }
 
-/* The sums of near and far field at the particles. */
+/* Adds the near and the far field, in the order in which the particles were given. */
 static void restore(const fmm_method *m, const double *near, const double *far, double *values)
 {
     const int32_t *order = m->tree->order;
@@ -448,7 +450,7 @@ yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *fi
     return fmm_scale_field(charge, m->scale, field);
 }
 
-/* On the host's cores alone. */
+/* Computes the far field, on the host's cores. */
 static yoke_status add_far(fmm_method *m, fmm_method_seconds *seconds)
 {
     int threads = omp_get_max_threads();
@@ -460,7 +462,7 @@ static yoke_status add_far(fmm_method *m, fmm_method_seconds *seconds)
     return status;
 }
 
-/* The near field, beside the far field that was added. */
+/* Computes the near field, and adds it to the far field that was computed before. */
 static yoke_status add_near(fmm_method *m, const double *charge, fmm_field *field, double *seconds)
 {
     double clock_s = now_s(m);

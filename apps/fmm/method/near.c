@@ -1,42 +1,45 @@
 /*
  * near.c - the near field: sums over the particles of leaves that touch.
  *
- * The reciprocal distance of two particles serves both.  So two leaves that touch meet once, when a thread is at the first of them: its particles go
- * through those of its later neighbours, which are packed together, and what comes back is added to those.  Sums of other leaves are written then: work
- * is cut into blocks, the children of one cell.  A block writes to leaves at most one cell away, so blocks whose cells are the same octant of their
- * parents are far enough from each other to be worked on at once; the octants take turns.
+ * The reciprocal distance of two particles serves both.  Each pair of touching leaves is therefore visited once, by the thread that
+ * processes the first of the two: the particles of this leaf are the targets, and those of its later neighbours are packed together.  The
+ * sums of the packed particles are then added to those of their leaves.  A thread thus writes to the sums of other leaves as well, so work
+ * is divided into blocks, each of which consists of the children of one cell.  A block writes to leaves at most one cell away.  Blocks
+ * whose cells are in the same octant of their parents are far enough from each other to be processed concurrently.  The octants are
+ * processed one after the other.
  *
- * Leaves of different levels, and those of direct cells of W and X, act on each other in two steps, each at its target.
+ * Pairs of leaves of different levels, and pairs with leaves of direct cells of W and X, are summed separately in each direction, when the
+ * target is processed.
  *
- * Leaves that have a large part of all the work themselves (a few leaves have most particles, or there are few leaves) are not met in this way but cut
- * into slices of targets, which go through all sources of all leaves near them; nothing is written but their own sums.
+ * Leaves with a large part of all pairs (a few leaves have most particles, or there are few leaves) are cut into slices of targets instead.
+ * A slice visits all sources in the leaf and near it, and writes to its own sums only.
  */
 #include "method/batch.h"
 #include "method/parts.h"
 
 enum {
     SLICE = 256,     /* targets of a slice */
-    SMALL_PART = 256 /* a leaf with more than this part of all ordered pairs is cut into slices */
+    SMALL_PART = 256 /* a leaf with more than 1 / SMALL_PART of all ordered pairs is cut into slices */
 };
 
 /* ------------------------------------------------------------------------------------------------- the work */
 
 static bool large(const fmm_method *m, int64_t leaf) { return m->slices > 0 && m->is_large[leaf]; }
 
-/* Leaves whose sums are wanted. */
+/* The leaves first ... last - 1, whose sums are requested. */
 typedef struct range {
     int64_t first, last;
 } range;
 
 static bool within(range r, int64_t leaf) { return leaf >= r.first && leaf < r.last; }
 
-/* Whether a leaf near one that is not large meets it. */
+/* Whether a leaf, which is not large, and the leaf `near` are summed once for both. */
 static bool meets(const fmm_method *m, range r, int64_t leaf, int64_t near)
 {
     return within(r, near) && !large(m, near) && m->tree->leaves.level[near] == m->tree->leaves.level[leaf];
 }
 
-/* Targets of a large leaf. */
+/* Sums all sources for a slice of targets of a large leaf. */
 static void sum_slice(const fmm_method *m, const fmm_slice *slice, fmm_batch *b)
 {
     const int64_t end = m->tree->leaves.particle[slice->leaf + 1];
@@ -46,7 +49,8 @@ static void sum_slice(const fmm_method *m, const fmm_slice *slice, fmm_batch *b)
     fmm_batch_meet(b);
 }
 
-/* A leaf that is not large: itself and neighbours that it does not meet act on it; it and others after it act on each other. */
+/* A leaf that is not large: first the leaf itself and the neighbours that are summed for this leaf alone, then those that are summed for
+ * both. */
 static void sum_leaf(const fmm_method *m, range r, int64_t leaf, fmm_batch *b)
 {
     const int32_t *particle = m->tree->leaves.particle, *near = m->near.cell;
@@ -87,7 +91,7 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- its plan */
+/* ---------------------------------------------------------------------------------------------- planning */
 
 /* Ordered pairs of the particles of a leaf with those of the leaf and the leaves near it. */
 static int64_t pairs_of(const fmm_method *m, int64_t leaf)
@@ -116,7 +120,7 @@ static yoke_status cut_into_slices(fmm_method *m)
     return status;
 }
 
-/* The children of a cell, if there are leaves among them. */
+/* Sets *block to the children of a cell.  Returns false if none of them is a leaf. */
 static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_siblings *block)
 {
     if (fmm_is_leaf(tree, level, parent)) return false;
@@ -127,7 +131,7 @@ static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_siblin
     return false;
 }
 
-/* Blocks by the octants of the parents; a tree of depth 0 has one block, its root. */
+/* Sorts blocks by the octants of their cells.  A tree of depth 0 has one block, its root. */
 static yoke_status sort_blocks(fmm_method *m)
 {
     const fmm_tree *tree = m->tree;
@@ -150,7 +154,7 @@ static yoke_status sort_blocks(fmm_method *m)
     return YOKE_OK;
 }
 
-/* Ordered pairs of a particle of a leaf and a cell of its list W. */
+/* Number of pairs of a particle of a leaf and a cell of its list W. */
 static int64_t w_pairs_of(const fmm_method *m, int64_t leaf)
 {
     const int32_t *particle = m->tree->leaves.particle;

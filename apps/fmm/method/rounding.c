@@ -1,5 +1,5 @@
 /*
- * rounding.c - what single precision does to the near field (methods/fast-multipole.md).
+ * rounding.c - estimates the rounding error of the near field in single precision (methods/fast-multipole.md).
  */
 #include <float.h>
 #include <math.h>
@@ -7,16 +7,17 @@
 #include "method/batch.h"
 #include "method/method.h"
 
-static const double rounding = FLT_EPSILON / 2; /* of a number in single precision */
+static const double rounding = FLT_EPSILON / 2; /* relative, of a number in single precision */
 
-/* Over the pairs of a particle that are summed in single precision, in units of the edge of its leaf. */
+/* Sums over the pairs of a particle that are summed in single precision, in units of the edge of its leaf. */
 typedef struct pair_sums {
     double inverse, square;                /* sums of |q| / r and |q| / r^2 */
-    double potential_errors, slope_errors; /* of squares of errors that are independent, in roundings */
+    double potential_errors, slope_errors; /* sums of squares of independent errors, in units of a rounding */
     double slope[3], bend[6];              /* first and second derivatives of the potential */
 } pair_sums;
 
-/* A charge at d from the particle; moved: by how many roundings its place may be wrong. */
+/* Adds the pair with a charge at distance r; d is the vector from the charge to the particle.  moved: error of the charge's position, in
+ * roundings. */
 static void add_pair(const double d[3], double r, double charge, double moved, pair_sums *sum)
 {
     enum { OF_INVERSE = 7, OF_SLOPE = 20 }; /* roundings of a pair */
@@ -31,7 +32,7 @@ static void add_pair(const double d[3], double r, double charge, double moved, p
     }
 }
 
-/* The particles of a near leaf. */
+/* Adds the pairs with the particles of a near leaf. */
 static void add_leaf(const fmm_method *m, int64_t i, int64_t leaf, int64_t near, pair_sums *sum)
 {
     const fmm_particles *p = m->sorted;
@@ -52,14 +53,17 @@ static void add_leaf(const fmm_method *m, int64_t i, int64_t leaf, int64_t near,
 static int64_t leaf_of(const fmm_leaves *leaves, int64_t particle)
 {
     int64_t leaf = 0, end = leaves->count;
-    while (end - leaf > 1) { /* the last one that begins with it or before */
+    while (end - leaf > 1) { /* finds the last leaf whose first particle is this one or an earlier one */
         const int64_t middle = leaf + (end - leaf) / 2;
         *(leaves->particle[middle] <= particle ? &leaf : &end) = middle;
     }
     return leaf;
 }
 
-/* In units of the edge: of the potential, and of the gradient.  The particle's own place is wrong alike in all pairs; sums round twice their size. */
+/*
+ * Errors of the potential and of the gradient, in units of the edge.  The position of the particle itself has the same error in all pairs.
+ * Sums add two roundings of the sum of absolute values.
+ */
 static void errors_of(const pair_sums *sum, double *potential, double *slope)
 {
     enum { OF_SUMS = 2 };
@@ -84,7 +88,7 @@ void fmm_near_rounding(const fmm_method *m, int samples, double *potential, doub
         add_leaf(m, i, leaf, leaf, &sum);
         for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++) add_leaf(m, i, leaf, m->near.cell[n], &sum);
         errors_of(&sum, &of_potential, &of_slope);
-#pragma omp ordered /* the sums do not depend on threads */
+#pragma omp ordered /* the sums do not depend on the number of threads */
         {
             potentials += pow(of_potential / edge, 2);
             forces += pow(m->sorted->charge[i] * of_slope / (edge * edge), 2);

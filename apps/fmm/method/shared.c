@@ -30,7 +30,7 @@ yoke_status fmm_shared_get_devices(fmm_shared *s)
     return YOKE_OK;
 }
 
-/* Takes out devices that failed.  *any: there were some. */
+/* Removes devices that failed from the run.  *any: at least one was removed. */
 static yoke_status take_out(fmm_shared *s, bool *any)
 {
     yoke_status status = YOKE_OK;
@@ -46,7 +46,7 @@ static yoke_status take_out(fmm_shared *s, bool *any)
 
 /* --------------------------------------------------------------------------------------------------- create */
 
-/* Ordered pairs before each leaf, those of a particle with itself among them: what a kernel goes through. */
+/* Ordered pairs before each leaf.  They include those of a particle with itself, because a kernel visits them too. */
 static yoke_status sum_weights(fmm_shared *s)
 {
     const fmm_method *m = s->m;
@@ -64,7 +64,10 @@ static yoke_status sum_weights(fmm_shared *s)
     return status;
 }
 
-/* What is not known of the tree's work: pairs as they are, in leaves of the mean size, and cells as if each had all translations that it can have. */
+/*
+ * The tree's units of work.  If the options do not have them, they are estimated: ordered pairs in leaves of the mean size, and for each
+ * cell the maximum number of translations, 189.
+ */
 static void find_work(fmm_shared *s)
 {
     const fmm_method *m = s->m;
@@ -78,15 +81,15 @@ static void find_work(fmm_shared *s)
     if (!fmm_has_far(m)) s->work.far_units = 0;
 }
 
-/* Where it cannot be opened it fails. */
+/* A device that cannot be opened is noted as failed. */
 static yoke_status open_device(fmm_shared *s, int i)
 {
     yoke_status status = fmm_shared_device_open(s, i);
-    if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it has no such kernel */
+    if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it cannot run this kernel */
     return fmm_shared_note(s, i, status);
 }
 
-/* All but those on the cores of hosts: they mostly rest, and are opened when they are needed. */
+/* Opens all devices except those that share the cores of a host: these are mostly idle, and are opened when they are needed. */
 static yoke_status open_devices(fmm_shared *s)
 {
     bool any;
@@ -178,7 +181,7 @@ static yoke_status start_device(fmm_shared *s, int i)
     return status ? status : fmm_shared_device_start(s, i, fmm_shared_units(s, d));
 }
 
-/* Accelerators first: the host's calls may keep this thread. */
+/* Accelerators are started first, because the calls of the host may block this thread. */
 static yoke_status start(fmm_shared *s)
 {
     yoke_status status = YOKE_OK;
@@ -191,7 +194,7 @@ static yoke_status start(fmm_shared *s)
     return YOKE_OK;
 }
 
-/* Waits for a device, whatever happened: what it works on must stay until then. */
+/* Waits for a device even if something failed: the data that it uses must not be released before it ends. */
 static yoke_status finish(fmm_shared *s, int i)
 {
     fmm_shared_device *d = &s->device[i];
@@ -213,7 +216,7 @@ static yoke_status finish_all(fmm_shared *s)
     return result;
 }
 
-/* The leaves of this round, and the far field where it is still to be done. */
+/* Describes the leaves of this round, and the far field unless it is done. */
 static yoke_status make_rounds(fmm_shared *s)
 {
     const int64_t leaves = s->last - s->first;
@@ -244,11 +247,11 @@ static yoke_status plan(fmm_shared *s)
     }
     if (status) return status;
     s->taken = (int)assignment->round;
-    if (isnan(s->told.predicted.time_s)) s->told.predicted = assignment->predicted; /* that of the first round is of all leaves */
+    if (isnan(s->told.predicted.time_s)) s->told.predicted = assignment->predicted; /* only the first round includes all leaves */
     return yoke_run_begin(s->run);
 }
 
-/* What each device took for each phase. */
+/* Reports the seconds of each device for each phase to the run. */
 static yoke_status report(fmm_shared *s)
 {
     double seconds[(FMM_MAX_DEVICES + 3) * FMM_MAX_DEVICES];
@@ -273,7 +276,7 @@ static yoke_status report(fmm_shared *s)
     return status;
 }
 
-/* After a round: what is there is added, and the leaves of devices that failed are left for another one. */
+/* After a round: adds the results of devices that are done, and marks the leaves of the other devices in `left` for another round. */
 static void take_results(fmm_shared *s, bool *left)
 {
     for (int i = 0; i < s->count; i++) {
@@ -287,7 +290,7 @@ static void take_results(fmm_shared *s, bool *left)
     }
 }
 
-/* The leaves s->first ... last - 1 and, where it is still to be done, the far field. */
+/* Performs a round: the leaves s->first ... last - 1 and, unless it is done, the far field. */
 static yoke_status work(fmm_shared *s, bool *left)
 {
     bool any = false;
@@ -303,13 +306,13 @@ static yoke_status work(fmm_shared *s, bool *left)
         yoke_status ended = report(s);
         return status ? status : ended;
     }
-    s->told.measured.time_s = s->told.measured.energy_j = NAN; /* of a round that is abandoned */
+    s->told.measured.time_s = s->told.measured.energy_j = NAN; /* an abandoned round has no measured time and energy */
     return status ? status : take_out(s, &any);
 }
 
 /* ------------------------------------------------------------------------------------------------- all of it */
 
-/* The next leaves that are left, from `from` on; false: none. */
+/* Sets s->first and s->last to the first contiguous range of leaves in `left`.  Returns false if there is none. */
 static bool find_left(fmm_shared *s, const bool *left)
 {
     const int64_t leaves = s->m->tree->leaves.count;
@@ -326,12 +329,11 @@ static yoke_status work_all(fmm_shared *s)
     yoke_status status = yoke_allocate(s->context, s->m->tree->leaves.count, sizeof *left, &left);
     for (int64_t l = 0; l < s->m->tree->leaves.count && !status; l++) left[l] = true;
     while (!status && find_left(s, left)) status = work(s, left);
-    if (!status && !s->far_done) fmm_shared_add_far(s); /* the host failed in it */
+    if (!status && !s->far_done) fmm_shared_add_far(s); /* the host failed while it computed the far field */
     yoke_release(s->context, left);
     return status;
 }
 
-/* The sums are those of nothing yet. */
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field)
 {
     yoke_status status = fmm_method_begin(s->m, charge, field);
@@ -366,7 +368,7 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
     return YOKE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ telling */
+/* ------------------------------------------------------------------------------------------------------ results */
 
 const fmm_shared_rounds *fmm_shared_planned(const fmm_shared *s, int *taken)
 {

@@ -130,7 +130,7 @@ yoke_status fmm_shared_device_copy(fmm_shared *s, int i, int64_t count)
     return status;
 }
 
-/* Slices first ... first + slices - 1. */
+/* Launches the kernel for slices first ... first + slices - 1. */
 static yoke_status launch(fmm_shared *s, fmm_shared_device *d, int64_t first, int64_t slices, int64_t units)
 {
     const fmm_near_arrays *a = &s->arrays;
@@ -183,7 +183,7 @@ yoke_status fmm_shared_device_finish(fmm_shared *s, int i)
 {
     fmm_shared_device *d = &s->device[i];
     const bool host = i == s->host, near = d->last > d->first;
-    yoke_status status = d->queue ? yoke_queue_finish(d->queue) : YOKE_OK; /* none: it could not be opened */
+    yoke_status status = d->queue ? yoke_queue_finish(d->queue) : YOKE_OK; /* NULL: the device could not be opened */
     if (status || d->failed) return status;
     if (near) status = yoke_event_elapsed_s(d->marks[1], d->marks[2], &d->near_s);
     if (!status && !host && near && d->has_places) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], &d->places_s);

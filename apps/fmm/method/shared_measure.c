@@ -1,10 +1,10 @@
-/* shared_measure.c - what works of a tree take on each device. */
+/* shared_measure.c - measures the costs of a tree's works on each device. */
 #include <math.h>
 #include <string.h>
 
 #include "method/shared_parts.h"
 
-/* The largest trial is a call of about call_s, and the smallest has that part of the work of all leaves. */
+/* The largest trial takes about call_s.  The smallest has 1 / LEAST_PART of the work of the whole tree. */
 static const double call_s = 0.02, budget_s = 0.2, least_s = 1e-6;
 enum { LEAST_PART = 64, SIZES = 3, SIMULATED_SIZES = 6 };
 
@@ -12,7 +12,7 @@ static bool is_simulated(const fmm_shared *s, int i) { return !strcmp(s->list[i]
 
 static void do_nothing(void *user) { (void)user; }
 
-/* The units alone, for which virtual time passes: nothing has to be summed. */
+/* Only lets virtual time pass for the units: sums are not computed. */
 static yoke_status pretend(fmm_shared *s, int i, int64_t units)
 {
     fmm_shared_device *d = &s->device[i];
@@ -22,7 +22,7 @@ static yoke_status pretend(fmm_shared *s, int i, int64_t units)
     return status ? status : yoke_queue_record(d->queue, d->marks[2]);
 }
 
-/* As many leaves as have about so many units; *units: those that they have. */
+/* Starts as many leaves as have about *units units, and sets *units to their actual number. */
 static yoke_status start_leaves(fmm_shared *s, int i, int64_t *units)
 {
     fmm_shared_device *d = &s->device[i];
@@ -45,7 +45,7 @@ static yoke_status try_near(void *user, int64_t device, int64_t units, int64_t c
     s->far = false;
     d->first = 0;
     for (int64_t k = 0; k < calls && !status; k++, sum_s += d->near_s) {
-        d->last = 1; /* there are leaves, whose time is asked for */
+        d->last = 1; /* a nonempty range, so that its time is read */
         status = is_simulated(s, i) ? pretend(s, i, units) : start_leaves(s, i, &there);
         d->near_s = NAN;
         if (!status) status = yoke_queue_finish(d->queue);
@@ -56,7 +56,7 @@ static yoke_status try_near(void *user, int64_t device, int64_t units, int64_t c
     return status;
 }
 
-/* On any host. */
+/* The seconds of the far field on a host. */
 static yoke_status try_far(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     fmm_shared *s = user;
@@ -87,10 +87,10 @@ static yoke_status try_copies(fmm_shared *s, int i, copy *start, int from, int64
         if (!status) status = yoke_queue_finish(d->queue);
         if (!status) status = yoke_event_elapsed_s(d->marks[from], d->marks[from + 1], &one_s);
         if (status || one_s > 0 || !is_simulated(s, i)) continue;
-        one_s = least_s; /* its copies take no time, which is no measurement */
+        one_s = least_s; /* copies of a simulated device may take no time, which is not a valid measurement */
         status = yoke_machine_sleep(s->context, least_s);
     }
-    d->has_places = false; /* not all of them */
+    d->has_places = false; /* not all positions were copied */
     if (!status) *seconds = sum_s / (double)calls;
     return status;
 }
@@ -100,7 +100,7 @@ static yoke_status try_places(void *user, int64_t device, int64_t units, int64_t
     return try_copies(user, (int)device, fmm_shared_device_copy, 0, units, calls, seconds);
 }
 
-/* A host has its results where they belong. */
+/* A host needs no copy: its results are already in place. */
 static yoke_status try_results(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     static const double none_s = 1e-9;
@@ -147,7 +147,7 @@ yoke_status fmm_shared_measure(fmm_shared *s, const double *charge, const fmm_fi
     return status;
 }
 
-/* Nonzero: a device needs the work and was never measured with it. */
+/* Nonzero: some device needs the work, but has no measurement of it. */
 static int is_unknown(const fmm_shared *s, const char *work, double units, yoke_run_use use)
 {
     yoke_prediction call;

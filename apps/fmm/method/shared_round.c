@@ -1,4 +1,4 @@
-/* shared_round.c - what a tree asks of devices, as rounds of a run. */
+/* shared_round.c - describes the work of a tree as rounds of a run. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -6,7 +6,8 @@
 #include "method/shared.h"
 #include "near/kernels/pairs.h"
 
-/* Leaves whose costs are measured.  In smaller ones pairs cost so much that no tree with them is the best where there are accelerators. */
+/* Sizes of leaves whose costs are measured.  In smaller leaves pairs are so expensive that no tree with them is the best where there are
+ * accelerators. */
 static const int leaf_sizes[] = {8, 16, 32, 64, 128};
 
 int fmm_shared_leaf_sizes(const int **sizes)
@@ -104,7 +105,7 @@ static int accelerators_of(const yoke_run_device *devices, int64_t count, int *l
 
 static int64_t whole(double units) { return llround(fmin(fmax(units, 0), 1e15)); }
 
-/* A round in which of the accelerators only those from first to last - 1 of the list work. */
+/* Makes a round.  Of the accelerators only list[first] ... list[last - 1] work. */
 static void make_round(const yoke_run_device *devices, int64_t count, const fmm_shared_demand *of, const int *list, int first, int last,
                        fmm_shared_rounds *memory)
 {

@@ -1,4 +1,4 @@
-/* The pass from the leaves: multipole expansions of particles, and of cells from their children. */
+/* upward.c - the pass from the leaves to the root: P2M, and for the other cells M2M. */
 #include <omp.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void expand_leaf(fmm_method *m, int64_t leaf)
     fmm_p2m(m->operators, &frame, &sources, multipole);
 }
 
-/* Multipoles of the parents of a group. */
+/* Computes the multipole expansions of the parents of a group. */
 static void collect(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
     const int level = group->level - 1;

@@ -1,8 +1,8 @@
 /*
  * waves.c - M2L of whole levels by plane waves, axis by axis.
  *
- * Families are worked on in layers along z: each needs the waves of the layers before and after it only, so that those of four layers are held.  Where layers
- * are small some that follow each other are one, so that threads have enough to do between two barriers.
+ * Families are processed in layers along z.  A layer needs only its own waves and those of the layers before and after it, so the waves of
+ * four layers are stored.  Small successive layers are merged, so that threads have enough work between two barriers.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -12,18 +12,18 @@
 #include "method/parts.h"
 
 enum {
-    LAYERS = 4,         /* a layer and those around it, and the one that is written meanwhile */
-    FEWEST_FAMILIES = 8 /* of a layer, for each thread */
+    LAYERS = 4,         /* a layer, the two next to it, and the one that is written meanwhile */
+    FEWEST_FAMILIES = 8 /* minimum in a layer, for each thread */
 };
 
-/* Families by their layer, in the order of their keys in each. */
+/* Sorts families by layer, and in a layer by number. */
 static int compare(const void *a, const void *b)
 {
     const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
     return first < second ? -1 : first > second;
 }
 
-/* layer and number of each cell with children, ascending; returns how many. */
+/* Lists the cells with children, as layer << 32 | number, in ascending order.  Returns their number. */
 static int32_t list_families(const fmm_level *above, uint64_t *listed)
 {
     int32_t count = 0;
@@ -37,7 +37,7 @@ static int32_t list_families(const fmm_level *above, uint64_t *listed)
     return count;
 }
 
-/* Where the layer ends that begins with family `first`. */
+/* Returns the end of the layer that begins with family `first`. */
 static int32_t end_of_layer(const uint64_t *listed, int32_t families, int32_t first)
 {
     const int64_t enough = (int64_t)first + (int64_t)FEWEST_FAMILIES * omp_get_max_threads();
@@ -64,7 +64,7 @@ static yoke_status lay_out(fmm_method *m, fmm_wave_level *w, const uint64_t *lis
     return YOKE_OK;
 }
 
-/* Tables of the level's order, which another level may have. */
+/* Sets the tables of the level's order.  Levels of the same order share them. */
 static yoke_status have_tables(fmm_method *m, fmm_wave_level *w, int set)
 {
     const int order = fmm_operators_order(m->between[w->level]);
@@ -138,7 +138,7 @@ static double *waves_of(const fmm_method *m, const fmm_wave_level *w, int32_t pa
     return m->family_waves + (size_t)w->slot[parent] * fmm_waves_size(w->tables);
 }
 
-/* Cells of a family by octant, in expansions [cells][stride]. */
+/* Expansions of the children of a cell by octant, in expansions [cells][stride]; NULL: there is no such child. */
 static void children_of(const fmm_level *above, int32_t parent, double *expansions, int64_t stride, double *child[8])
 {
     for (int o = 0; o < 8; o++) child[o] = above->octants[parent] >> o & 1 ? expansions + fmm_child(above, parent, o) * stride : NULL;
@@ -151,7 +151,7 @@ static void send(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t
     fmm_waves_send(w->tables, axis, (const double *const *)child, waves_of(m, w, parent), worker->work);
 }
 
-/* Pairs of children of the cell where the walk is, and of those of its neighbours, that do not touch. */
+/* Number of pairs of a child of the walk's current cell and a child of one of its neighbours that do not touch. */
 static int64_t count_pairs(const fmm_walk *walk, const fmm_level *above, int level)
 {
     int64_t pairs = 0;
@@ -164,7 +164,7 @@ static int64_t count_pairs(const fmm_walk *walk, const fmm_level *above, int lev
     return pairs;
 }
 
-/* Returns the number of pairs that this is, once of all axes. */
+/* Returns the number of pairs of cells that are processed, counted only for the first axis: the three axes together perform each once. */
 static int64_t receive(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t parent, fmm_worker *worker)
 {
     const int above = w->level - 1;
@@ -181,7 +181,8 @@ static int64_t receive(const fmm_method *m, const fmm_wave_level *w, int axis, i
     return axis == 0 ? count_pairs(&worker->walk, cells, above) : 0;
 }
 
-/* What a layer sends, and what the one before the one before it receives: nobody waits for either. */
+/* A step: the families of one layer send waves, and those of the layer two before it receive waves.  The two are independent of each
+ * other. */
 typedef struct wave_step {
     const fmm_method *method;
     const fmm_wave_level *level;
@@ -202,10 +203,10 @@ static void set_layers(wave_step *step, int32_t layer)
     step->num_receives = receives ? w->first[to + 1] - w->first[to] : 0;
 }
 
-/* The first family of a thread's part of so many. */
+/* The first family of a thread's part of `count` families. */
 static int32_t first_of(const wave_step *step, int32_t count, int part) { return (int32_t)((int64_t)count * part / step->threads); }
 
-/* Does what is left of a part.  Returns the number of pairs that this is. */
+/* Processes the remaining families of a part.  Returns the number of pairs of cells. */
 static int64_t take_part(const wave_step *step, int part, fmm_worker *own)
 {
     const int32_t first = first_of(step, step->num_sends, part), from = first_of(step, step->num_receives, part);
@@ -225,8 +226,8 @@ static int64_t take_part(const wave_step *step, int part, fmm_worker *own)
 }
 
 /*
- * A thread has the same part of each layer, so that most of the waves that it receives are its own: where cores share no cache, M2L takes up to twice as long if half of
- * them are another core's.  Then it helps with the others' parts.
+ * A thread has the same part of each layer, so that most of the waves that it receives are its own.  If half of them were another core's,
+ * M2L would take up to twice as long where cores share no cache.  A thread that has finished its part helps with those of the others.
  */
 static int64_t take_step(const wave_step *step, int thread)
 {
@@ -238,7 +239,7 @@ static int64_t take_step(const wave_step *step, int thread)
     return pairs;
 }
 
-/* All levels, by one of the threads. */
+/* Processes all levels; called by each thread.  Returns the number of pairs of cells that this thread processed. */
 static int64_t take_levels(const fmm_method *m, fmm_worker *workers)
 {
     const int thread = omp_get_thread_num();
