@@ -6,14 +6,15 @@
 #include "tune/counts/cost.h"
 
 enum {
-    TREE_SIZE = 32, /* works whose units the phases are counted in: of these sizes, which are measured */
+    TREE_SIZE = 32, /* measured sizes of the works in whose units the phases are counted */
     NEAR_SIZE = FMM_SMALL_LEAF,
-    BLOCKS = 1024, /* of near pairs */
+    BLOCKS = 1024, /* number of parts of the near field that devices can share */
     PHASES = 3,
     MAX_ROUNDS = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES + 1
 };
 
-/* Weighed with the pairs; those of large leaves have the mean size, if that is large. */
+/* Mean number of particles of a leaf, weighted with the near pairs.  Leaves of more than FMM_SMALL_LEAF count with the mean over all
+ * leaves, or with FMM_SMALL_LEAF if that is larger. */
 static double leaf_particles_of(const fmm_cell_counts *cells, int64_t particles)
 {
     const double mean = cells->leaves > 0 ? (double)particles / (double)cells->leaves : 0;
@@ -30,7 +31,7 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= depth; l++) orders[l] = order;
     const fmm_counts *counts = analysis->counts;
-    /* The kernels take so long for an operation where nothing else does. */
+    /* Seconds of an operation: those in the near field of large leaves, where nearly all time is that of the kernels. */
     const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->pairs.large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
                       .set = fmm_set_of(machine, order),
@@ -67,7 +68,8 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
     return status;
 }
 
-/* A larger capacity's tree has no cell that a smaller one's has not, so those with as many cells on each level are the same. */
+/* Whether two trees are identical.  All cells of the tree of a larger capacity are also in that of a smaller one, so it suffices to
+ * compare the number of cells on each level. */
 static int has_same_cells(const fmm_operations *a, const fmm_operations *b)
 {
     if (a->depth != b->depth) return 0;
@@ -96,7 +98,7 @@ int fmm_cells_between(int depth, int64_t cells[FMM_MAX_BETWEEN])
 {
     enum { SIXTEENTHS = 16 };
     const int64_t all = (int64_t)1 << depth,
-                  step = all > SIXTEENTHS ? all / SIXTEENTHS : all / 8; /* even from 8 on: parents have all children */
+                  step = all > SIXTEENTHS ? all / SIXTEENTHS : all / 8; /* numbers above 8 are even, so that parents have all children */
     int count = 0;
     for (int64_t some = all / 2 + step; step > 0 && some < all; some += step) cells[count++] = some;
     return count;
@@ -144,7 +146,7 @@ int fmm_depth_by_operations(const fmm_choice *choice)
     return best;
 }
 
-/* What is predicted of the chosen tree alone. */
+/* Sets choice->predicted to the prediction for the chosen tree. */
 static void set_predicted(fmm_choice *choice)
 {
     const fmm_depth *of = fmm_chosen(choice);
@@ -185,7 +187,7 @@ void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set)
     of->set = set;
 }
 
-/* The greatest order up to `order` that is measured. */
+/* Returns the highest measured order up to `order`. */
 static int measured_order(int order)
 {
     const int *sizes;
@@ -194,12 +196,12 @@ static int measured_order(int order)
     return sizes[k];
 }
 
-/* The names of works of the phases of a round. */
+/* Names of the works of a round's phases. */
 typedef struct names {
     char tree[FMM_WORK_BYTES], near[FMM_WORK_BYTES], far[FMM_WORK_BYTES];
 } names;
 
-/* The units of a work that take so long. */
+/* Number of units of a work that take this time. */
 static int64_t units_of(double seconds, double unit_s) { return unit_s > 0 ? llround(seconds / unit_s) : 0; }
 
 static void make_round(const fmm_machine *machine, const fmm_depth *of, int gradient, int64_t host, names *work, yoke_phase phases[PHASES])
@@ -232,7 +234,7 @@ fmm_depth *fmm_choice_tree(fmm_choice *choice, int r)
     return r < depths + choice->num_capacities ? &choice->at[r - depths] : &choice->of_cells;
 }
 
-/* Where the host is the only device that works, its power at work. */
+/* Predicts energies if the host is the only device: the times multiplied by its power at work. */
 static yoke_status predict_energies(yoke_run *run, int64_t host, fmm_choice *choice)
 {
     const yoke_run_device *devices;
@@ -262,7 +264,8 @@ void fmm_choice_take(fmm_choice *choice, int r)
 }
 
 /*
- * The first plan with powers that come from the store measures what all else draws, and predicts nothing yet; the second one is by all that is known.
+ * Plans the rounds.  If powers come from the store, the first plan measures the power of the rest of the machine and has no prediction yet.
+ * A second plan then uses all data.
  */
 static yoke_status plan(yoke_run *run, const yoke_round *rounds, int count, const yoke_assignment **assignment)
 {
@@ -287,9 +290,10 @@ yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_mach
     if (status) return status;
     fmm_choice_take(choice, (int)assignment->round);
     choice->predicted = assignment->predicted;
-    if (machine->measure) choice->predicted.energy_j = choice->predicted.peak_power_w = NAN; /* counts take no power */
+    if (machine->measure) choice->predicted.energy_j = choice->predicted.peak_power_w = NAN; /* counts have no energy and no power */
     if (!isnan(assignment->predicted.time_s)) return YOKE_OK;
-    /* A run that does not know all yet takes a round to learn; ours is the only one.  On one device the fastest takes least energy, too. */
+    /* A run that lacks data would take a round to learn from it, but this run has one round only.  On one device the fastest tree also
+     * takes the least energy. */
     int best = fastest(choice);
     fmm_choice_take(choice, best);
     choice->predicted.time_s = fmm_choice_tree(choice, best)->predicted.total;

@@ -18,13 +18,13 @@ static double near_of(const fmm_machine *machine, int64_t particles, const fmm_c
     return sum;
 }
 
-/* What M2L of a level does. */
+/* Numbers for M2L of a level. */
 typedef struct far_level {
     double parents, cells, targets_and_sources;
     int directions;
 } far_level;
 
-/* Lists and M2L of a level by rotations. */
+/* Time of lists and M2L of a level by rotations. */
 static double translations_of(const fmm_machine *machine, int order, const far_level *level)
 {
     const double pairs = level->targets_and_sources;
@@ -38,16 +38,17 @@ int fmm_set_of(const fmm_machine *machine, int order)
     return machine->family[set] > 0 ? set : 0;
 }
 
-/* What the choice of the set takes: tables, and at each draw the waves of the families around it, turned to three axes. */
+/* Time to choose the set: its tables, and for each drawn cell the waves of the families around it, for three axes. */
 static double wave_choice_of(const fmm_machine *machine, int set, int levels)
 {
-    enum { FAMILIES = 12 }; /* whose waves take as long, sums over all directions included */
+    enum { FAMILIES = 12 }; /* number of families whose M2L takes as long as a draw, including its sums over all directions */
     return machine->waves[set] + (double)levels * fmm_wave_draws(levels) * FAMILIES * machine->family[set];
 }
 
 /*
- * Lists and M2L of the levels from 2 on, each by rotations or by plane waves, which have no lists.  A family takes as long with a few children and neighbours as
- * with all, nearly.  Waves have to save more than their tables and the choice of their set take.
+ * Time of lists and M2L of the levels from 2 on, each by rotations or by plane waves, which need no lists.  A family with few children and
+ * neighbours takes nearly as long as one with all of them.  Waves are used only if they save more time than their tables and the choice of
+ * their set take.
  */
 static double between_of(const fmm_machine *machine, int depth, const far_level *level, const int *order, uint64_t *waves)
 {
@@ -71,7 +72,7 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     return rotations_s;
 }
 
-/* counts, cells: of all depths; from level 2 on there are far pairs. */
+/* Time of the far field.  counts, cells: of all depths.  Far pairs exist from level 2 on. */
 static double far_of(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                      const int *order, uint64_t *waves)
 {
@@ -88,7 +89,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
     return sum;
 }
 
-/* The tables of each order that a level has. */
+/* Time to create the tables of all different orders of the levels. */
 static double tables_of(const fmm_machine *machine, int depth, const int *order)
 {
     double sum = 0;
@@ -100,7 +101,7 @@ static double tables_of(const fmm_machine *machine, int depth, const int *order)
     return sum;
 }
 
-/* The sum, with what runs taught of each part. */
+/* Multiplies each part by its factor from earlier runs, and adds them. */
 static void finish(const fmm_machine *machine, fmm_seconds *s)
 {
     s->tree *= machine->factor[FMM_PART_TREE].value;
@@ -125,7 +126,10 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 
 /* ------------------------------------------------------------------------------------------------ adaptive trees */
 
-/* Where that is not measured: vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
+/*
+ * If it is not measured: time of a pair that is summed separately in each direction, relative to one that is summed in both at once.  This
+ * is the ratio of the numbers of vector instructions (methods/fast-multipole.md).
+ */
 static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
 
 fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,

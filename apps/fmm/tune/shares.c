@@ -6,7 +6,8 @@
 
 #include "tune/counts/analysis.h"
 
-/* A tree whose far field alone takes so many times as long as the best on the host alone is no reason to measure anything for. */
+/* If the far field of a tree takes more than `hopeless` times as long as the best tree on the host alone, nothing is measured for that
+ * tree. */
 static const double hopeless = 4, rounding = 1e-9;
 
 typedef struct choosing {
@@ -19,10 +20,11 @@ typedef struct choosing {
     int64_t num_devices;
     int host, trees;
     bool simulated;
-    bool anew;                 /* works are measured though they are known: the run has more to learn of them, such as powers */
-    fmm_bench *bench;          /* made where it is needed first */
+    /* works are measured again although their times are known, because the run lacks other data, such as powers */
+    bool anew;
+    fmm_bench *bench;          /* NULL until it is needed */
     fmm_shared_rounds *rounds; /* [trees] */
-    yoke_round *all;           /* [of all trees] */
+    yoke_round *all;           /* rounds of all trees */
 } choosing;
 
 /* -------------------------------------------------------------------------------------------------------- hosts */
@@ -65,13 +67,13 @@ static yoke_status get_devices(choosing *c)
 
 /* -------------------------------------------------------------------------------------------------------- units */
 
-/* What a pair in leaves of a size takes. */
+/* Time of a pair in leaves of this size. */
 static double pair_of(const fmm_machine *machine, int leaf)
 {
     return leaf <= FMM_SMALL_LEAF ? machine->pairs.near[leaf] / leaf : machine->pairs.large;
 }
 
-/* What a unit of the far field takes. */
+/* Time of a unit of the far field. */
 static double far_unit_of(const fmm_machine *machine, int order)
 {
     const double p = order + 1;
@@ -88,7 +90,7 @@ static fmm_shared_work work_of(const fmm_machine *machine, const fmm_depth *tree
 
 /* ---------------------------------------------------------------------------------------------------- measuring */
 
-/* Nonzero: a device of the kind was never measured with the work. */
+/* Nonzero: for some active device of this kind the work was never measured. */
 static int is_unknown(const choosing *c, const char *work, yoke_run_use use)
 {
     yoke_prediction call;
@@ -101,7 +103,7 @@ static int is_unknown(const choosing *c, const char *work, yoke_run_use use)
     return 0;
 }
 
-/* Works of a full cube with `each` particles in a leaf. */
+/* Measures works on a full cube with `each` particles in a leaf. */
 static yoke_status measure_cube(choosing *c, int depth, int each, const fmm_shared_work *work, int order, int parts, const char *what)
 {
     const fmm_shared_options options = {.work = *work};
@@ -131,7 +133,7 @@ static yoke_status know_near(choosing *c, int leaf)
     return parts ? measure_cube(c, leaf >= LARGE ? 3 : leaf > SMALL ? 4 : 5, leaf, &by_tree, 0, parts, name) : YOKE_OK;
 }
 
-/* On a cube whose cells have about as many far pairs as those of large trees. */
+/* Measures the far field, unless it is known, on a cube whose cells have about as many far pairs as those of large trees. */
 static yoke_status know_far(choosing *c, int order)
 {
     enum { EACH = 8, HIGH = 20 };
@@ -159,7 +161,7 @@ static bool is_hopeless(const choosing *c, const fmm_depth *tree)
     return tree->predicted.far > hopeless * best_s;
 }
 
-/* Large leaves first: they tell the powers best. */
+/* Measures the missing works of all trees that are not hopeless.  Large leaves come first, because powers are measured best with them. */
 static yoke_status know_all(choosing *c)
 {
     const int *sizes, count = fmm_shared_leaf_sizes(&sizes);
@@ -180,7 +182,7 @@ static yoke_status know_all(choosing *c)
 
 /* ----------------------------------------------------------------------------------------------------- planning */
 
-/* The nearest leaves that are known stand in for those of trees that are hopeless. */
+/* If the tree's size of leaves was not measured, because the tree is hopeless, the next larger measured size is used. */
 static void use_known_leaf(const choosing *c, fmm_depth *tree, const fmm_seconds *seconds)
 {
     const int *sizes, count = fmm_shared_leaf_sizes(&sizes);
@@ -195,10 +197,10 @@ static void use_known_leaf(const choosing *c, fmm_depth *tree, const fmm_seconds
     }
 }
 
-/* The rounds of a tree, of which the host's seconds alone are predicted. */
+/* Makes the rounds of a tree.  tree->predicted: seconds on the host alone. */
 static yoke_status make_rounds(choosing *c, fmm_depth *tree, fmm_shared_rounds *rounds)
 {
-    enum { MOST_BLOCKS = 4096 }; /* of leaves; more would not tell shares better */
+    enum { MOST_BLOCKS = 4096 }; /* parts of the leaves; more would not make shares more accurate */
     const fmm_seconds seconds = tree->predicted;
     tree->work = work_of(c->machine, tree, &seconds);
     use_known_leaf(c, tree, &seconds);
@@ -210,13 +212,13 @@ static yoke_status make_rounds(choosing *c, fmm_depth *tree, fmm_shared_rounds *
     return fmm_shared_make_rounds(c->context, c->devices, c->num_devices, c->options->share, &demand, rounds);
 }
 
-/* The run has still to learn, and would take any round that tells something. */
+/* Whether the run still lacks data, so that it took a round only to learn from it. */
 static bool learns(const yoke_assignment *of)
 {
     return isnan(of->predicted.time_s) || of->decision == YOKE_RUN_STARTED || of->decision == YOKE_RUN_EXPLORED;
 }
 
-/* What the run predicts of a tree by itself, and how it would share it. */
+/* Stores the run's prediction for a tree alone, and its shares and frequencies. */
 static void keep(const choosing *c, const yoke_assignment *of, fmm_depth *tree)
 {
     char name[FMM_SHARED_NAME];
@@ -239,7 +241,7 @@ static void keep(const choosing *c, const yoke_assignment *of, fmm_depth *tree)
     }
 }
 
-/* The fastest, as far as that is known. */
+/* The number of the tree with the least predicted time. */
 static int fastest(const choosing *c)
 {
     int best = 0;
@@ -248,7 +250,8 @@ static int fastest(const choosing *c)
     return best;
 }
 
-/* Of all rounds, which are those of the last tree first: of equal ones the last is taken, a uniform tree rather than an adaptive one. */
+/* Chooses the best of all rounds.  They are listed from the last tree to the first.  Of equal rounds the last one is taken, so a uniform
+ * tree is preferred to an adaptive one. */
 static yoke_status take_best(choosing *c, bool *learned)
 {
     const yoke_assignment *of = NULL;
@@ -266,7 +269,7 @@ static yoke_status take_best(choosing *c, bool *learned)
     return YOKE_OK;
 }
 
-/* The first plan by powers measures what the devices draw at rest. */
+/* Measures the idle powers of the devices, if they are needed: the first plan that uses powers does this. */
 static yoke_status rest(choosing *c)
 {
     const yoke_assignment *of = NULL;
@@ -277,7 +280,7 @@ static yoke_status rest(choosing *c)
     return status;
 }
 
-/* before: [trees] what the host alone takes. */
+/* Plans all trees.  before: [trees] seconds on the host alone. */
 static yoke_status plan_all(choosing *c, const fmm_seconds *before, bool *learned)
 {
     yoke_status status = YOKE_OK;
@@ -316,7 +319,7 @@ yoke_status fmm_shares_choose(yoke_context *context, const fmm_shares_options *o
                   .choice = choice,
                   .trees = fmm_choice_count(choice)};
     fmm_seconds *before = NULL;
-    if (particles == 0) { /* nothing that could be planned */
+    if (particles == 0) { /* there is nothing to plan */
         fmm_choice_take(choice, 0);
         choice->predicted = (yoke_cost){0};
         return YOKE_OK;
@@ -335,7 +338,7 @@ yoke_status fmm_shares_choose(yoke_context *context, const fmm_shares_options *o
 
 /* ---------------------------------------------------------------------------------------- between two depths */
 
-/* What the host alone takes for a tree that is planned. */
+/* Seconds on the host alone for a tree that was planned. */
 static fmm_seconds host_seconds(const fmm_machine *machine, const fmm_depth *tree)
 {
     return (fmm_seconds){.tree = tree->predicted.tree,
@@ -343,7 +346,8 @@ static fmm_seconds host_seconds(const fmm_machine *machine, const fmm_depth *tre
                          .far = tree->work.far_units * far_unit_of(machine, tree->work.order)};
 }
 
-/* A tree of so many cells along each side, by the next ones with fewer and with more: of the depths above and below it, or the one between them. */
+/* Estimates a tree with `cells` cells along each side, by interpolation between the next trees with fewer and with more cells.  These
+ * are the trees of the two depths around it, or the one between two depths that was counted. */
 static fmm_depth estimate(const fmm_machine *machine, const fmm_choice *choice, int depth, int64_t cells)
 {
     int64_t more = (int64_t)1 << depth, fewer = more / 2;
@@ -359,7 +363,7 @@ static fmm_depth estimate(const fmm_machine *machine, const fmm_choice *choice, 
                                      .far = fmm_between(a.far, fewer, b.far, more, cells)}};
 }
 
-/* Estimated trees and then the chosen one: of equals it stays. */
+/* Plans the estimated trees and, after them, the chosen tree, so that this is kept if another one is equal. */
 static yoke_status plan_estimates(choosing *c, int first, double sort_s, int64_t *cells)
 {
     const yoke_assignment *of = NULL;

@@ -7,7 +7,8 @@
 #include "tune/shares.h"
 #include "tune/tuner.h"
 
-/* Counts serve several orders, also after the tree was taken; one for what was not counted, deeper or for capacities, is made anew then. */
+/* Provides counts of the depths up to `depth`.  They serve several orders, and are kept after the tree was taken.  They are made anew after
+ * that only if the depth or, with `capacities`, adaptive trees were not counted before. */
 static yoke_status analyse(fmm_tuner *t, int depth, int capacities)
 {
     const fmm_analysis *a = t->analysis;
@@ -23,7 +24,7 @@ static yoke_status analyse(fmm_tuner *t, int depth, int capacities)
     return status;
 }
 
-/* All depths from first to last. */
+/* Predicts the times of all depths from choice->first to choice->last. */
 static void predict(const fmm_tuner *t, int order, fmm_choice *choice)
 {
     for (int d = choice->first; d <= choice->last; d++)
@@ -39,14 +40,14 @@ static int fastest(const fmm_choice *choice)
 }
 
 /*
- * Capacities of adaptive trees.  Those with the smallest leaves have the most cells to count: it takes as long as such a tree may save, unless it is estimated to be
- * clearly the fastest.
+ * Lists the capacities of adaptive trees.  Trees with the smallest leaves have the most cells to count, which takes as long as such a tree
+ * may save.  They are therefore listed only if they are estimated to be clearly the fastest.
  */
 static void list_capacities(fmm_tuner *t, int order)
 {
     enum { SMALL = 2, ALL = 11 };
     static const int64_t capacities[ALL] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
-    static const double clearly = 0.95, full = 1. / 3; /* of leaves, in the mean */
+    static const double clearly = 0.95, full = 1. / 3; /* full: mean number of particles of a leaf, relative to the capacity */
     double estimate_s[ALL], others_s = INFINITY;
     int first = 0;
     for (int k = ALL - 1; k >= 0; k--) {
@@ -58,7 +59,7 @@ static void list_capacities(fmm_tuner *t, int order)
     memcpy(t->capacity, capacities + first, (size_t)t->num_capacities * sizeof *capacities);
 }
 
-/* Adaptive trees, the same capacities for all orders. */
+/* Predicts the times of adaptive trees.  The capacities are the same for all orders. */
 static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choice)
 {
     if (!t->num_capacities) list_capacities(t, order);
@@ -68,9 +69,10 @@ static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choic
 }
 
 /*
- * Nonzero: the deepest is the fastest, so that a deeper one may be faster still.  No adaptive tree is faster: particles that need a deeper uniform tree than
- * evenly spread ones do are on surfaces or in clusters, and one with leaves of the same size would be found among these.  Nor is the far field of the next
- * depth slower by far, which has about as many pairs for each cell.
+ * Nonzero: a tree that is deeper than all compared ones may be faster.  This is so if three conditions hold.  The deepest tree is the
+ * fastest uniform one.  No adaptive tree is faster: particles that need a deeper uniform tree than evenly distributed ones are on surfaces
+ * or in clusters, and then an adaptive tree with leaves of the same size would be faster.  The far field of the next depth, which has about
+ * as many pairs for each cell, does not take BY_FAR times as long as the fastest tree.
  */
 static int deeper_may_be_better(const fmm_tuner *t, const fmm_choice *choice)
 {
@@ -81,7 +83,7 @@ static int deeper_may_be_better(const fmm_tuner *t, const fmm_choice *choice)
     for (int k = 0; k < choice->num_capacities; k++)
         if (choice->at[k].predicted.total < best_s) return 0;
     if (fastest(choice) < last || last >= a->deepest || choice->of[last].near_pairs == 0) return 0;
-    if (last < a->depth) return 1; /* it is counted */
+    if (last < a->depth) return 1; /* the next depth is counted already: its far field does not matter */
     return (double)a->cells_below / (double)a->cells[last].leaves * choice->of[last].predicted.far < BY_FAR * best_s;
 }
 
@@ -110,7 +112,7 @@ static void predict_between(const fmm_tuner *t, int order, fmm_choice *choice)
 
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice);
 
-/* What a softening leaves of depths. */
+/* Limits a depth to that which the softening allows. */
 static int deepest_of(const fmm_particles *particles, int depth)
 {
     if (!(particles->softening > 0)) return depth;
@@ -120,8 +122,8 @@ static int deepest_of(const fmm_particles *particles, int depth)
 }
 
 /*
- * Takes the tree between two depths that is estimated to be faster than those of all depths by far, which are not counted then.  *taken: zero: there is none,
- * or counts show that the particles are not spread as evenly as they look.
+ * Chooses the tree between two depths that is estimated to be clearly faster than the trees of all depths.  These are then not counted.
+ * *taken: zero: there is no such tree, or its counts show that the particles are distributed less evenly than estimated.
  */
 static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice, int *taken)
 {
@@ -150,10 +152,10 @@ static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice, i
     return status;
 }
 
-/* The best of all trees, by the devices where there are some. */
+/* Chooses the best of all trees, with the devices if there are any. */
 static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 {
-    enum { MOST_BETWEEN = 2 }; /* trees between two depths that are counted: the first tells where a better one may be */
+    enum { MOST_BETWEEN = 2 }; /* trees between two depths that are counted: the first shows where a better one may be */
     const fmm_tune_options *o = t->options;
     const fmm_shares_options options = {.run = o->devices,
                                         .share = o->share,
@@ -180,7 +182,8 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
-/* Counts all depths that may be best, and adaptive trees; particles that fill their box evenly have none that is another one. */
+/* Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are identical to
+ * uniform ones and are not counted. */
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0, capacities = !fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even);
@@ -211,7 +214,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     if (!status && !fixed && !t->options->by_operations && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice, &taken);
     if (status || taken) return status;
     status = compare_all(t, order, choice);
-    if (!status && !fixed) predict_between(t, order, choice); /* one that was counted for another order */
+    if (!status && !fixed) predict_between(t, order, choice); /* the tree that was counted for another order, if any */
     if (!status) status = take_best(t, order, choice);
     if (!status && t->options->by_operations) fmm_choice_take_depth(choice, fmm_depth_by_operations(choice));
     return status;
@@ -219,7 +222,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
 
 yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
 {
-    static const double least_s = 1e-3; /* shorter parts are disturbed by anything */
+    static const double least_s = 1e-3; /* times of shorter parts are too uncertain */
     const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
     const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
     const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};

@@ -1,5 +1,5 @@
 /*
- * tuner_costs.c - what a tuner knows of the machine: from a run and its store, measured where it is missing.
+ * tuner_costs.c - a tuner's costs on this machine: read from a run and its store, and measured if they are missing.
  */
 #include <math.h>
 
@@ -21,8 +21,8 @@ static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_r
 }
 
 /*
- * Writes the run's store, where it has one.  One that cannot be written is left out from now on, with a warning: results are as right without.  This machine's
- * store may have no place at all (ARGUMENT), of which the run has warned.
+ * Writes the run's store, if it has one.  If it cannot be written, this gives a warning and the store is not used from now on; results are
+ * correct without it.  This machine's store may have no path at all (ARGUMENT); the run has warned of this already.
  */
 static yoke_status save(fmm_tuner *t, yoke_run *run)
 {
@@ -35,8 +35,8 @@ static yoke_status save(fmm_tuner *t, yoke_run *run)
 }
 
 /*
- * Those that are measured now, for trees of an order and with waves of a set `finer` above it.  All where devices have a run: it is opened again where this
- * machine was measured when the tuner was created, not later.
+ * The orders that are measured now, for trees of an order and with waves of a set `finer` above it.  With a run of devices these are all
+ * orders: that run is opened again only if the machine was measured when the tuner was created, not later.
  */
 static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
 {
@@ -45,13 +45,13 @@ static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
     return fmm_orders_around(order) | fmm_orders_around(set < most ? set : most);
 }
 
-/* The near field in the precision of the trees, or as with orders. */
+/* The precisions in which the near field is measured: that of the trees, or with devices both, as with orders. */
 static fmm_precisions precisions_for(const fmm_tuner *t)
 {
     return t->options->devices ? FMM_IN_BOTH : t->single ? FMM_IN_SINGLE : FMM_IN_DOUBLE;
 }
 
-/* On a run of its own, which needs no powers. */
+/* Measures missing costs, in a separate run that needs no powers. */
 static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
 {
     const fmm_machine_options options = {.gradient = t->options->gradient,
@@ -67,7 +67,8 @@ static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
     return status;
 }
 
-/* On a machine that is never quiet each trial costs some tenths of a second: after 0, 1, 2, 4, 8 ... runs that learned. */
+/* Whether disturbed costs may be measured again now: after 0, 1, 2, 4, 8 ... runs that were learned from.  On a machine that is never
+ * idle each trial costs some tenths of a second. */
 static int may_mend(const fmm_machine *machine)
 {
     int64_t runs = 0;
@@ -76,7 +77,8 @@ static int may_mend(const fmm_machine *machine)
     return machine->disturbed > 0 && (runs & (runs - 1)) == 0;
 }
 
-/* Costs in the store were measured while other programs had the cores: those are measured again, if the cores are free now.  *measured: nonzero: they were. */
+/* Measures again those costs in the store that were measured while other programs used the cores, if the cores are free now.  *measured:
+ * nonzero: this was done. */
 static yoke_status mend_machine(fmm_tuner *t, int *measured)
 {
     const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
@@ -92,10 +94,10 @@ static yoke_status mend_machine(fmm_tuner *t, int *measured)
     return status;
 }
 
-/* Powers of the cores matter where no run of devices tells theirs. */
+/* The objective of the run of the cores.  It needs powers of the cores only if there is no run of devices, which has its own. */
 static yoke_objective objective_here(const fmm_tuner *t) { return t->host == FMM_HOST_NONE ? t->options->objective : YOKE_OBJECTIVE_TIME; }
 
-/* Powers, where the objective needs them and the run does not know them. */
+/* Measures powers, if the objective needs them and the run does not know them. */
 static yoke_status get_powers(fmm_tuner *t)
 {
     const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
@@ -112,7 +114,7 @@ static yoke_status get_powers(fmm_tuner *t)
     return status ? status : save(t, t->run);
 }
 
-/* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
+/* Measures the idle power of this machine, if it is needed: the first plan that uses powers does this, and it is not part of a choice. */
 static yoke_status rest(fmm_tuner *t)
 {
     char name[FMM_WORK_BYTES];
@@ -127,7 +129,7 @@ static yoke_status rest(fmm_tuner *t)
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 
-/* The run reads the store anew. */
+/* Opens the run again, which reads the store again. */
 static yoke_status open_again(fmm_tuner *t)
 {
     yoke_run_destroy(t->run);
@@ -146,22 +148,22 @@ static void warn_disturbed(fmm_tuner *t)
     t->warned |= t->machine.disturbed > 0;
 }
 
-/* What is missing of some orders.  *measured: nonzero: something was. */
+/* Measures the missing costs of these orders.  *measured: nonzero: some were missing. */
 static yoke_status measure_orders(fmm_tuner *t, fmm_orders orders, int *measured)
 {
     if (!fmm_machine_missing(&t->machine, orders, precisions_for(t))) return YOKE_OK;
     *measured = 1;
-    yoke_status status = save(t, t->run); /* tells before the measurements that they cannot be kept */
+    yoke_status status = save(t, t->run); /* warns before the measurements if they cannot be kept */
     return status ? status : measure_machine(t, orders);
 }
 
-/* After costs were read: the devices' run tells what their host takes, and corrects it itself. */
+/* Resets the factors of both fields after costs were read: with devices, their run has the costs of the host and corrects them itself. */
 static void leave_factors_out(fmm_tuner *t)
 {
     if (t->host == FMM_HOST_CORES) t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){.value = 1};
 }
 
-/* Costs from the store; what is not there of some orders, or was disturbed, is measured. */
+/* Reads costs from the store, and measures those of these orders that are missing or were disturbed. */
 static yoke_status get_costs(fmm_tuner *t, fmm_orders orders)
 {
     const double begin_s = yoke_clock_s();
@@ -182,7 +184,7 @@ static yoke_status get_costs(fmm_tuner *t, fmm_orders orders)
     return status;
 }
 
-/* The same of another order, later. */
+/* The same for other orders, later. */
 static yoke_status get_more_costs(fmm_tuner *t, fmm_orders orders)
 {
     const double begin_s = yoke_clock_s();
@@ -213,7 +215,7 @@ yoke_status fmm_tuner_get_costs(fmm_tuner *t, int order, int finer)
     return get_costs(t, orders);
 }
 
-/* In the run that costs were read by; one that has meters would measure powers of what is no work, and another one is opened. */
+/* Uses the run that read the costs, unless it has meters: it would measure powers although there is no work, so another run is opened. */
 yoke_status fmm_tuner_save_factors(fmm_tuner *t)
 {
     const int gradient = t->options->gradient, has_run = objective_here(t) == YOKE_OBJECTIVE_TIME;

@@ -9,25 +9,30 @@
 #include "tune/order/tails.h"
 
 enum {
-    ABOVE = 2,      /* how far the order that others are compared with is above them, at least, */
-    ABOVE_PART = 8, /* and this part of them: the higher, the more slowly errors between corners fall, and the less evenly */
-    HIGHER_PART =
-        6, /* of a usual order: expansions serve orders so much higher too, since making them again takes much longer than some degrees more */
-    SPAN = 2,  /* orders at once */
-    KNOWN = 2, /* how far the orders of which the model knows the error are below its highest degree; expansions have twice that at least */
+    /* The reference order, which an order p is compared with, is higher by ABOVE + p / ABOVE_PART: at high orders errors between corners
+     * fall more slowly, and less evenly. */
+    ABOVE = 2,
+    ABOVE_PART = 8,
+    /* Expansions are computed for orders up to p + p / HIGHER_PART with a usual order p: a few more degrees take much less time than
+     * computing the expansions again. */
+    HIGHER_PART = 6,
+    SPAN = 2,  /* number of orders that are measured together */
+    KNOWN = 2, /* the model has the errors of orders up to its highest degree minus this; expansions have at least order 2 KNOWN */
     LARGEST = FMM_MAX_ORDER - 2,
     MOST_TIMES = 6,
-    DRAWS = 40,      /* cells of all levels; */
-    DRAWS_HIGH = 96, /* from FMM_HIGH_ORDER on */
+    DRAWS = 40,      /* number of drawn cells, on all levels together, ... */
+    DRAWS_HIGH = 96, /* ... and from order FMM_HIGH_ORDER on */
     WAVE_TRIES = 3,
-    ALIKE = 3 /* draws for an order serve orders that are no further from it */
+    ALIKE = 3 /* draws for an order are used for orders that differ from it by at most this */
 };
 
-#define MODEL_UNCERTAINTY 0.1 /* of a prediction, beside the scatter of its draws: 876 of them had 0.11 in all, relative to exact norms */
-#define CERTAINTY 2.0         /* standard errors that are kept away from the request */
-#define NEAR 0.3              /* parts of a request that are near enough to it not to look for a lower order */
-#define WAVES_FALL 0.46       /* of the error of plane waves from one set to the next */
-#define TYPICAL_FALL 0.6      /* of an error from one order to the next */
+/* Relative uncertainty of a prediction in addition to the scatter of its draws: the errors of 876 predictions, relative to exact norms,
+ * had a total of 0.11. */
+#define MODEL_UNCERTAINTY 0.1
+#define CERTAINTY 2.0    /* number of standard errors that a prediction must be below the request */
+#define NEAR 0.3         /* no lower order is searched for if the error is above this part of the request */
+#define WAVES_FALL 0.46  /* factor by which the error of plane waves falls from one set to the next */
+#define TYPICAL_FALL 0.6 /* typical factor by which an error falls from one order to the next */
 
 const char *const fmm_quantity_names[4] = {"potentials", "forces", "energy", NULL};
 
@@ -39,27 +44,28 @@ typedef struct search {
     fmm_norms norms;
     double rounding;
     int64_t particles;
-    fmm_expanded expanded; /* order -1: not yet */
+    fmm_expanded expanded; /* order -1: not computed yet */
     fmm_model model;       /* of that order */
-    int drawn;             /* order that cells were drawn for; -1: none yet */
+    int drawn;             /* order for which cells were drawn; -1: none yet */
     int draws;
     fmm_draw draw[DRAWS_HIGH + FMM_LEAST_DRAWS * (FMM_MAX_DEPTH + 1)];
-    bool complete[FMM_MAX_DEPTH + 1]; /* of levels: all cells were drawn */
+    bool complete[FMM_MAX_DEPTH + 1]; /* by level: all cells were drawn */
     bool measured[LARGEST + 1];
     fmm_accuracy known[LARGEST + 1];
-    fmm_tail tail[LARGEST + 1]; /* of all levels */
-    double left[LARGEST + 1];   /* the part of it that the reference leaves out too */
+    fmm_tail tail[LARGEST + 1]; /* sums over all levels */
+    double left[LARGEST + 1];   /* the part of the squared error that the reference order omits as well */
 } search;
 
 static double quotient(double a, double b) { return a > 0 ? a / b : 0; }
 
-/* Rounding errors, found as such with order 50: a quarter of the precision times the sum of absolute terms, and some units in the last place. */
+/* Relative rounding error, fitted to errors with order 50: a quarter of DBL_EPSILON times the sum of absolute values of all terms, plus
+ * two DBL_EPSILON. */
 static double rounding_of(const fmm_norms *norms)
 {
     return norms->potential > 0 ? DBL_EPSILON * (2 + 0.25 * norms->absolute / norms->potential) : 0;
 }
 
-/* The tails of all levels together. */
+/* Sums the tails of all levels, for one order. */
 static fmm_tail sum_levels(int levels, int orders, const fmm_tail *tails, int o)
 {
     fmm_tail sum = {0};
@@ -81,13 +87,14 @@ static fmm_tail sum_levels(int levels, int orders, const fmm_tail *tails, int o)
     return sum;
 }
 
-/* By which a square falls from one order to the next, where it falls from `first` to `last` over several. */
+/* The factor by which a square falls from one order to the next, if it falls from `first` to `last` over `orders` orders. */
 static double factor(double first, double last, int orders) { return orders > 0 ? pow(quotient(last, first), 1.0 / orders) : 0.25; }
 
 /*
- * The error of the energy is half the sum of D over cells, charges times errors of their particles.  Each pair of cells has the same part in D of both.  So,
- * if these parts have random signs, its square is half the sum of the squares of D.  If they have not, the mean of D is not 0; what draws tell of that mean
- * is known up to its standard error only.
+ * The error of the energy is half the sum over all cells of D, the sum of charges times errors over the particles of a cell.  Each pair of
+ * cells contributes the same amount to the D of both.  If these amounts have random signs, the square of the error is therefore half the
+ * sum of the squares of D.  If they do not, the mean of D is not 0.  Draws give this mean with a standard error, so at least the standard
+ * error counts.
  */
 static void set_energy(const search *s, const fmm_tail *tail, double left, fmm_accuracy *a)
 {
@@ -101,7 +108,7 @@ static void set_energy(const search *s, const fmm_tail *tail, double left, fmm_a
     a->energy_uncertainty = hypot(hypot(quotient(hypot(deviation, random / 2), error), MODEL_UNCERTAINTY), a->energy_norm_uncertainty);
 }
 
-/* Relative errors; `left` is the part of the error's square that the highest order leaves out as well. */
+/* Relative errors.  left: the part of the squared error that the reference order omits as well. */
 static fmm_accuracy accuracy_of(const search *s, int order, const fmm_tail *tail, double left)
 {
     fmm_accuracy a = {.order = order, .potential_rounding = s->rounding};
@@ -123,10 +130,10 @@ double fmm_accuracy_upper(const fmm_accuracy *a, fmm_quantity of, double times)
                               : a->potential * (1 + times * a->potential_uncertainty);
 }
 
-/* The requested one of the errors, with what it may be larger; NaN: not known. */
+/* The error of the requested quantity plus its standard errors; NaN: not known. */
 static double upper(const search *s, int order) { return fmm_accuracy_upper(&s->known[order], s->request->of, CERTAINTY); }
 
-/* Multipole expansions of an order or a higher one. */
+/* Computes the multipole expansions with an order, unless they exist with this order or a higher one. */
 static yoke_status expand(search *s, int order)
 {
     if (s->expanded.order >= order) return YOKE_OK;
@@ -142,20 +149,20 @@ static yoke_status draw(search *s, int order)
     return fmm_draw_cells(&s->expanded, &s->model, order, order < FMM_HIGH_ORDER ? DRAWS : DRAWS_HIGH, s->draw, &s->draws, s->complete);
 }
 
-/* The order that others, `highest` among them, are compared with. */
+/* The reference order for orders up to `highest`. */
 static int reference_of(int highest)
 {
     int order = highest + ABOVE + highest / ABOVE_PART;
     return order < FMM_MAX_ORDER ? order : FMM_MAX_ORDER;
 }
 
-/* Measures successive orders. */
+/* Measures the errors of the orders first ... first + orders - 1. */
 static yoke_status measure(search *s, int first, int orders)
 {
     int order[SPAN], reference = reference_of(first + orders - 1), levels = s->depth - 1;
     fmm_tail tails[(FMM_MAX_DEPTH + 1) * SPAN];
     for (int o = 0; o < orders; o++) order[o] = first + o;
-    if (s->expanded.order == reference - 1) reference--; /* does as well, without another upward pass */
+    if (s->expanded.order == reference - 1) reference--; /* nearly as good, and avoids another upward pass */
     yoke_status status = expand(s, reference);
     if (!status) status = draw(s, first + orders / 2);
     const fmm_survey_options options = {
@@ -176,7 +183,7 @@ static yoke_status measure(search *s, int first, int orders)
 
 /* ------------------------------------------------------------------------------------------------ the search */
 
-/* The least order that keeps the request, and the largest below it that was measured and does not; -1: none. */
+/* *kept: the least measured order that keeps the request; *missed: the highest measured order below it that does not; -1: none. */
 static void bracket(const search *s, int *kept, int *missed)
 {
     *kept = *missed = -1;
@@ -186,7 +193,7 @@ static void bracket(const search *s, int *kept, int *missed)
     }
 }
 
-/* The order at which errors that fall as they do between the last two groups of measured orders reach the request. */
+/* Estimates the order that reaches the request, if errors continue to fall as they do between the last two groups of measured orders. */
 static int extrapolate(const search *s, int missed)
 {
     int before = missed - 1;
@@ -196,14 +203,15 @@ static int extrapolate(const search *s, int missed)
     return missed + (int)fmax(1, fmin(ceil(steps), 16));
 }
 
-/* An order to go down to from one that keeps the request by far: errors fall by half from one order to the next, or by less. */
+/* A lower order to measure, if the order `kept` has an error far below the request.  From one order to the next, errors fall by at most
+ * half. */
 static int lower(const search *s, int kept)
 {
     double steps = floor(log2(s->request->error / upper(s, kept)));
     return kept - (int)fmax(SPAN, fmin(steps, kept));
 }
 
-/* Orders first ... first + SPAN - 1, as far as there are such, without those up to `above` and from `below` on. */
+/* Measures those of the orders first ... first + SPAN - 1 that are above `above` and below `below`. */
 static yoke_status measure_some(search *s, int first, int above, int below)
 {
     int last = first + SPAN < below ? first + SPAN : below;
@@ -211,11 +219,11 @@ static yoke_status measure_some(search *s, int first, int above, int below)
     return measure(s, first, last - first);
 }
 
-/* The order at which errors by the model reach the request. */
+/* The order that reaches the request by the model's errors. */
 static int modelled(const search *s)
 {
     double error[FMM_MAX_ORDER + 1], wanted = s->request->error * s->norms.potential;
-    const int known = s->expanded.order - KNOWN; /* what higher degrees contribute is missing */
+    const int known = s->expanded.order - KNOWN; /* the errors of higher orders would lack the contribution of higher degrees */
     fmm_model_errors(&s->expanded, &s->model, error);
     for (int p = 0; p <= known; p++)
         if (error[p] <= wanted) return p;
@@ -223,7 +231,7 @@ static int modelled(const search *s)
     return known + (int)fmin(ceil(log(wanted / error[known]) / log(fall)), LARGEST);
 }
 
-/* The orders about that of the model. */
+/* Measures the orders around the model's. */
 static yoke_status measure_first(search *s)
 {
     const int usual = fmm_order_guess(s->request->error);
@@ -254,7 +262,7 @@ static yoke_status find_order(search *s, int *found)
 
 /* ------------------------------------------------------------------------------------------------- plane waves */
 
-/* Some of the draws of the levels that are to have waves. */
+/* Selects some of the draws of the levels with waves.  Returns their number. */
 static int draw_some(const search *s, fmm_draw *some)
 {
     int count = 0, levels = 0;
@@ -275,8 +283,8 @@ static int draw_some(const search *s, fmm_draw *some)
 }
 
 /*
- * What waves of a set lack on these levels beside what the order does: their quadrature, and truncation with a higher order than is run, which is little beside
- * that of the order.
+ * Measures the error of the waves of a set in addition to that of the order: the error of the quadrature, and that of truncation with an
+ * order above the run's, which is small compared with that of the order.
  */
 static yoke_status measure_waves(const search *s, int order, int set, fmm_tail *tail)
 {
@@ -300,7 +308,7 @@ static yoke_status measure_waves(const search *s, int order, int set, fmm_tail *
     return status;
 }
 
-/* Both errors together: random parts have nothing to do with each other, means may have the same sign. */
+/* Adds both errors: their random parts are independent, but their means may have the same sign. */
 static fmm_tail sum_tails(const fmm_tail *a, const fmm_tail *b)
 {
     const double mean = fabs(a->mean) + fabs(b->mean);
@@ -314,7 +322,8 @@ static fmm_tail sum_tails(const fmm_tail *a, const fmm_tail *b)
                       .energy_square = a->energy_square + b->energy_square};
 }
 
-/* By how much the set has to be higher, so that waves with an error that was measured keep what truncation leaves of the request. */
+/* By how many numbers a set must be higher so that the error of its waves, measured as `tail`, is within the part of the request that
+ * truncation leaves. */
 static int sets_missing(const search *s, int order, const fmm_tail *tail)
 {
     const fmm_accuracy alone = accuracy_of(s, order, tail, 0);
@@ -323,7 +332,8 @@ static int sets_missing(const search *s, int order, const fmm_tail *tail)
     return left > 0 ? (int)fmin(ceil(log(left / by_waves) / log(WAVES_FALL)), FMM_LAST_WAVE_SET) : FMM_LAST_WAVE_SET;
 }
 
-/* A set of waves that keeps the request together with the order, which keeps it alone; where none does nothing is changed. */
+/* Finds a set of waves that keeps the request together with the order, which keeps it by itself.  If there is none, *accuracy is not
+ * changed. */
 static yoke_status find_set(const search *s, int order, fmm_accuracy *accuracy)
 {
     if (!s->request->waves || order < FMM_FIRST_WAVE_ORDER || order > FMM_LAST_WAVE_SET) return YOKE_OK;
@@ -345,7 +355,7 @@ static yoke_status find_set(const search *s, int order, fmm_accuracy *accuracy)
     return YOKE_OK;
 }
 
-/* Says an error that can be reached: the least that is known, and a tenth more, rounded up to one digit. */
+/* The message has an error that can be reached: a tenth above the least known one, rounded up to one digit. */
 static yoke_status refuse(const search *s, double least, const char *cause)
 {
     double unit = pow(10, floor(log10(1.1 * least))), reachable = unit * ceil(1.1 * least / unit);
@@ -358,7 +368,7 @@ static yoke_status refuse(const search *s, double least, const char *cause)
 
 bool fmm_request_may_be_single(const fmm_request *request)
 {
-    static const double least = 3e-5; /* estimates are some 1e-6 at least */
+    static const double least = 3e-5; /* because estimates are at least about 1e-6 */
     return request->error >= least && request->of != FMM_ENERGY;
 }
 
@@ -369,7 +379,7 @@ bool fmm_accuracy_is_single(const fmm_accuracy *a, const fmm_request *request)
     return fmm_request_may_be_single(request) && adds <= part * request->error;
 }
 
-/* By so many particles. */
+/* Estimates the error of single precision at SAMPLES particles. */
 static void estimate_single(const search *s, fmm_accuracy *a)
 {
     enum { SAMPLES = 64 };
@@ -438,7 +448,7 @@ void fmm_accuracy_correct(fmm_accuracy *a, const fmm_sample *sample)
     correct(&a->force, &a->force_uncertainty, &a->force_norm_uncertainty, sample->force_norm);
 }
 
-/* Orders by which an error falls from one to another one. */
+/* Number of orders over which an error typically falls from `high` to `low`. */
 static int orders_between(double high, double low) { return high > low ? 1 + (int)(log(high / low) / -log(TYPICAL_FALL)) : 0; }
 
 double fmm_energy_error(const fmm_accuracy *accuracy, const fmm_sample *sample)
@@ -459,7 +469,7 @@ int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, 
         const int missing_of_energy = orders_between(fmm_energy_error(accuracy, sample), request->error);
         return missing_of_energy < most ? missing_of_energy : most;
     }
-    /* Where they contradict each other, rare large errors were not among the cells that were drawn: the sample counts. */
+    /* If the two contradict each other, the drawn cells missed rare large errors, and only the sample counts. */
     if (fabs(log(sampled / predicted)) > CERTAINTY * hypot(uncertainty, known)) known = INFINITY;
     double weight = 1 / fmax(uncertainty * uncertainty, 1e-6), other = 1 / fmax(known * known, 1e-6);
     double mean = (weight * log(sampled) + other * log(predicted)) / (weight + other), deviation = 1 / sqrt(weight + other);

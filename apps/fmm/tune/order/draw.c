@@ -5,9 +5,9 @@
 #include "tree/walk.h"
 
 enum {
-    MODEL_CELLS = 128,   /* of each level, from which the model's errors are summed */
-    CORNERS_FROM = 10,   /* order from which on corners are looked at */
-    CANDIDATES = 1 << 12 /* particles of a cell, among which some are drawn */
+    MODEL_CELLS = 128,   /* maximum number of cells of a level whose contributions to the model's errors are summed */
+    CORNERS_FROM = 10,   /* from this order on, errors in corners are considered separately */
+    CANDIDATES = 1 << 12 /* maximum number of particles of a cell among which draws are made */
 };
 
 double fmm_sample_place(int64_t k, int64_t n)
@@ -18,7 +18,8 @@ double fmm_sample_place(int64_t k, int64_t n)
 
 /* ------------------------------------------------------------------------------------------------ the model's errors */
 
-/* Particles in the far cells of the cell where the walk is: in children of its parent's neighbours, without its own neighbours. */
+/* Number of particles in the far cells of the walk's current cell: in the children of its parent's neighbours, without its own
+ * neighbours. */
 static double far_particles(const fmm_walk *walk, int l)
 {
     const fmm_level *level = &walk->tree->level[l], *above = &walk->tree->level[l - 1];
@@ -34,12 +35,13 @@ static double far_particles(const fmm_walk *walk, int l)
 
 static double particles_of(const fmm_level *level)
 {
-    double sum = 0; /* in adaptive trees a level has not all particles */
+    double sum = 0; /* in adaptive trees a level may not contain all particles */
     for (int64_t c = 0; c < level->count; c++) sum += level->end[c] - level->particle[c];
     return sum;
 }
 
-/* The sum over the cells of a level of their powers, times the particles in their far cells; from cells drawn by their particles. */
+/* Adds the powers of the cells of a level, each times the number of particles in its far cells.  Of many cells some are drawn, in
+ * proportion to their particles. */
 static void sum_powers(const fmm_expanded *e, const fmm_model *model, int l, double *sum)
 {
     const fmm_level *level = &e->tree->level[l];
@@ -74,7 +76,7 @@ void fmm_model_errors(const fmm_expanded *e, const fmm_model *model, double *err
 
 /* ------------------------------------------------------------------------------------------------ draws of cells */
 
-/* How much the square of an error grows from the centre to a particle: 1 in a corner. */
+/* Weight of a particle's position for the squared error: (r / r_max)^(2 order) at a distance r from the centre; 1 in a corner. */
 static double growth(const fmm_particles *p, int64_t i, const double centre[3], double edge, int order)
 {
     double x = (p->x[i] - centre[0]) / edge, y = (p->y[i] - centre[1]) / edge, z = (p->z[i] - centre[2]) / edge;
@@ -84,11 +86,11 @@ static double growth(const fmm_particles *p, int64_t i, const double centre[3], 
     return power;
 }
 
-/* Of the cells of a level: what they contribute to errors, of them and their siblings, and the errors that they receive. */
+/* Contributions of the cells of a level to errors in their far cells, and the errors that they receive, by the model. */
 typedef struct strengths {
-    double *source, *siblings; /* [cells], [cells of the level above] */
-    double *error, *corners;   /* [cells] all particles alike, and those in corners */
-    double total, in_corners;  /* sums of them, in units that all levels have in common */
+    double *source, *siblings; /* contributions: [cells] of each cell, [cells of the level above] of all children */
+    double *error, *corners;   /* [cells] received errors: with equal weights of all particles, and with weights for corners */
+    double total, in_corners;  /* sums of `error` and `corners`, in units that are the same on all levels */
 } strengths;
 
 static void set_sources(const fmm_expanded *e, int l, const double *factor, strengths *s)
@@ -164,7 +166,10 @@ static yoke_status strengths_create(const fmm_expanded *e, int l, int order, con
     return YOKE_OK;
 }
 
-/* A quarter of the draws by particles, the others by errors, of these two thirds by those in corners: no weight is above 4. */
+/*
+ * Draws cells of a level.  A quarter of the probability is in proportion to their particles, a quarter to their errors, and half to their
+ * errors in corners.  Weights are therefore at most 4 times as large as with draws by particles alone.
+ */
 static int draw(const fmm_tree *tree, int l, const strengths *s, int most, fmm_draw *draws)
 {
     const fmm_level *level = &tree->level[l];
@@ -239,7 +244,7 @@ int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int
     return count;
 }
 
-/* How much the error of each particle grows in its leaf. */
+/* Sets the weight of each particle by its position in its leaf. */
 static void set_growth(const fmm_tree *tree, const fmm_particles *sorted, int order, double *grown)
 {
 #pragma omp parallel for schedule(static)
@@ -251,7 +256,10 @@ static void set_growth(const fmm_tree *tree, const fmm_particles *sorted, int or
     }
 }
 
-/* The probability that each particle is among `most`, half of the particles evenly and half by their growth, none above 1. */
+/*
+ * Replaces the weights of particles by their probabilities to be among `most` drawn ones: half of them evenly, half in proportion to the
+ * weights.  No probability is above 1.
+ */
 static void set_probabilities(int64_t n, int64_t most, double *probability)
 {
     double total = 0, factor = (double)most;
@@ -273,7 +281,8 @@ static void set_probabilities(int64_t n, int64_t most, double *probability)
 
 static int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-/* In a sequence of all particles that has nothing to do with cells, each where the sum of probabilities passes a whole number (and a half). */
+/* Draws particles: visits all of them in a sequence that is independent of cells, and takes one whenever the sum of the probabilities
+ * passes k + 1/2, k = 0, 1, ... */
 static void draw_by(int64_t n, const double *probability, const int32_t *number, int64_t most, int64_t *which, double *weight)
 {
     int64_t step = (int64_t)(0.618033988749894848 * (double)n) + 1, count = 0;

@@ -4,11 +4,11 @@
 
 enum {
     POINTS = 8,
-    BEYOND = 12, /* degrees of local expansions above the highest that are looked at */
+    BEYOND = 12, /* number of degrees of local expansions above the highest that are summed */
     DEGREES = FMM_MAX_ORDER + BEYOND + 1
 };
 
-/* Means of |x|^2l over a cube of edge 1, of which an octant is enough. */
+/* Means of |x|^2l over a cube of edge 1; by symmetry, one octant suffices. */
 static void cube_moments(double moment[DEGREES])
 {
     for (int l = 0; l < DEGREES; l++) moment[l] = 0;
@@ -20,11 +20,11 @@ static void cube_moments(double moment[DEGREES])
     }
 }
 
-/* Adds what cells at a distance contribute with degree k; M2L has an order for each distance. */
+/* Adds the contribution of cells at one distance with degree k.  M2L has an order for each distance. */
 static void add_degree(fmm_model *model, int k, double square, double first, const double moment[DEGREES])
 {
     int degrees = model->highest + BEYOND + 1;
-    double binomial = first, above[DEGREES + 1]; /* sums over the degrees l of the target, from each on */
+    double binomial = first, above[DEGREES + 1]; /* [l] sum over the degrees of the target from l on */
     for (int l = 0; l < degrees; l++) {
         above[l] = binomial * moment[l] / ((2 * l + 1) * (2 * k + 1));
         binomial *= (2.0 * l + 2 * k + 1) * (2.0 * l + 2 * k + 2) / ((2.0 * l + 1) * (2.0 * l + 2)) / square;
@@ -39,7 +39,7 @@ static void add_degree(fmm_model *model, int k, double square, double first, con
 
 void fmm_model_create(int highest, fmm_model *model)
 {
-    /* Of the 189 far cells, on average: squares of distances, some together, and how many there are. */
+    /* Squares of the distances of the 189 far cells, similar ones merged, and the mean number of far cells with each. */
     static const double at[][2] = {{4, 6}, {5, 24}, {6, 24}, {8, 12}, {9, 27}, {10.5, 24}, {13.5, 40}, {20, 32}};
     double moment[DEGREES];
     cube_moments(moment);
@@ -48,7 +48,8 @@ void fmm_model_create(int highest, fmm_model *model)
         double first = at[d][1] / 189 / at[d][0];
         for (int k = 0; k <= highest; k++, first /= at[d][0]) add_degree(model, k, at[d][0], first, moment);
     }
-    /* (k - m)! (k + m)!, twice where -m is not held: with it powers do not depend on the directions of axes. */
+    /* (k - m)! (k + m)!, twice if m > 0 because -m is not stored.  With these factors powers do not depend on the directions of the
+     * axes. */
     for (int k = 0, i = 0; k <= highest; k++) {
         double value = 1;
         for (int j = 2; j <= k; j++) value *= (double)j * j;

@@ -6,14 +6,14 @@
 #include "tune/order/draw.h"
 
 enum {
-    SOURCES = 8192, /* that stand for all, for sums of absolute values */
-    LEAST = 64,
-    MOST = 1024,     /* samples */
-    PAIRS = 1 << 23, /* that the samples shall have with all particles, where that is more than LEAST samples */
-    SEED = 2         /* of the samples */
+    SOURCES = 8192, /* maximum number of sources that represent all of them in sums of absolute values */
+    LEAST = 64,     /* minimum and maximum number of samples */
+    MOST = 1024,
+    PAIRS = 1 << 23, /* number of pairs of samples and particles, which determines the number of samples between these limits */
+    SEED = 2         /* of the samples' random numbers */
 };
 
-/* The root of the mean of squares with weights, and its standard error. */
+/* The root of the weighted mean of squares, and its standard error. */
 static double root_mean(int64_t count, const double *weights, const double *squares, double *error)
 {
     double mean = 0, scatter = 0, weight = 0;
@@ -25,7 +25,7 @@ static double root_mean(int64_t count, const double *weights, const double *squa
     return root;
 }
 
-/* The root mean square of sum |q| / r, by some of the sources that stand for all, at some of the samples. */
+/* The root mean square of sum |q| / r at some of the samples, from at most SOURCES sources that represent all of them. */
 static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *sums, double *absolute)
 {
     fmm_particles *some = NULL, *at = NULL;

@@ -7,38 +7,38 @@
 #include "tree/lists.h"
 #include "tune/order/draw.h"
 
-enum { TARGETS = 16 }; /* cells that a thread takes together, so that translations of one direction are several */
+enum { TARGETS = 16 }; /* cells that a thread processes together, so that several translations have the same direction */
 
 typedef struct survey {
     const fmm_expanded *expanded;
-    const fmm_tree *tree; /* its tree, particles and operators */
+    const fmm_tree *tree; /* tree, particles and operators of `expanded` */
     const fmm_particles *particles;
     const fmm_operators *operators;
     const fmm_survey_options *options;
-    fmm_tail *tail; /* [draws][orders] of them */
+    fmm_tail *tail; /* [draws][orders] */
 } survey;
 
-enum { MOST_PARTICLES = 64 }; /* of a cell */
+enum { MOST_PARTICLES = 64 }; /* maximum of a cell */
 typedef struct places {
     double x[MOST_PARTICLES], y[MOST_PARTICLES], z[MOST_PARTICLES];
     double potential[MOST_PARTICLES], gx[MOST_PARTICLES], gy[MOST_PARTICLES], gz[MOST_PARTICLES];
     fmm_draw draw[MOST_PARTICLES];
 } places;
 
-/* What a thread works with. */
+/* Working data of a thread. */
 typedef struct bench {
     fmm_walk walk;
     fmm_far_list list;
     const double *(*source)[TARGETS]; /* [FMM_DIRECTIONS] multipole expansions of far cells; NULL: there is none */
-    double *local;                    /* of the highest order, and of another */
+    double *local;                    /* [2 TARGETS] local expansions with the reference order, then with another one */
     double *work;
     places *places;    /* [TARGETS] */
-    double *coarser;   /* local expansions of leaves of the list X, of the highest order */
-    double *multipole; /* of a cell of the list W, without low degrees */
-    double *families;  /* [FMM_AROUND] plane waves of those around a cell's family; NULL: there are none */
+    double *coarser;   /* [TARGETS] contributions of leaves in lists X to local expansions, with all degrees */
+    double *multipole; /* of a cell in a list W, without low degrees */
+    double *families;  /* [FMM_AROUND] plane waves of the families around a cell's own; NULL: no waves are measured */
 } bench;
 
-/* The far cells of some targets, by direction. */
+/* Finds the far cells of some targets, by direction. */
 static void find_sources(const survey *s, bench *b, int first, int last)
 {
     memset(b->source, 0, FMM_DIRECTIONS * sizeof *b->source);
@@ -53,7 +53,7 @@ static void find_sources(const survey *s, bench *b, int first, int last)
     }
 }
 
-/* Local expansions of some targets with an order, held with the highest. */
+/* Computes local expansions of some targets with an order.  They are stored with the highest order. */
 static void translate(const survey *s, bench *b, int targets, int order, double *local)
 {
     const int size = 2 * fmm_harmonics(s->expanded->order);
@@ -70,7 +70,7 @@ static void translate(const survey *s, bench *b, int targets, int order, double 
     }
 }
 
-/* Plane waves of the families around a cell's own. */
+/* Computes the plane waves of the families around a cell's own. */
 static void send_around(const survey *s, bench *b, int level, int axis, const double *around[FMM_AROUND])
 {
     const fmm_level *above = &s->tree->level[level - 1];
@@ -88,7 +88,7 @@ static void send_around(const survey *s, bench *b, int level, int axis, const do
     }
 }
 
-/* The local expansion of a cell by plane waves, held with the highest order. */
+/* Computes the local expansion of a cell by plane waves.  It is stored with the highest order. */
 static void translate_by_waves(const survey *s, bench *b, const fmm_draw *cell, double *local)
 {
     double *child[8] = {NULL};
@@ -102,7 +102,7 @@ static void translate_by_waves(const survey *s, bench *b, const fmm_draw *cell, 
     }
 }
 
-/* Lists W and X, whose particles may be nearer to cells than those of far cells are: uniform trees have none. */
+/* Whether there are lists W and X, whose particles may be nearer to cells than those of far cells.  Uniform trees have none. */
 static bool has_lists(const survey *s) { return s->tree->coarsest < s->tree->depth; }
 
 static fmm_frame frame_of(const survey *s, int level, int32_t cell)
@@ -112,7 +112,7 @@ static fmm_frame frame_of(const survey *s, int level, int32_t cell)
     return frame;
 }
 
-/* List X: particles of leaves to the local expansion of a cell. */
+/* List X: adds the particles of leaves to the local expansion of a cell. */
 static void add_coarser(const survey *s, bench *b, const fmm_draw *cell, double *local)
 {
     const fmm_particles *p = s->particles;
@@ -129,7 +129,7 @@ static void add_coarser(const survey *s, bench *b, const fmm_draw *cell, double 
     }
 }
 
-/* Degrees up to an order of an expansion become 0. */
+/* Sets the degrees of an expansion up to an order to 0. */
 static void clear(const survey *s, int order, double *expansion)
 {
     const size_t bytes = (size_t)fmm_harmonics(order) * sizeof *expansion;
@@ -137,7 +137,7 @@ static void clear(const survey *s, int order, double *expansion)
     memset(expansion + fmm_harmonics(s->expanded->order), 0, bytes);
 }
 
-/* List W: what multipole expansions lack with an order, at some particles of a leaf. */
+/* List W: adds the part of the multipole expansions that an order omits, at some particles of a leaf. */
 static void add_finer(const survey *s, bench *b, const fmm_draw *cell, int order, const fmm_targets *targets)
 {
     const fmm_w_list *w = s->expanded->w;
@@ -152,7 +152,7 @@ static void add_finer(const survey *s, bench *b, const fmm_draw *cell, int order
     }
 }
 
-/* Particles of a cell. */
+/* Draws particles of a cell.  Returns their number. */
 static int set_places(const survey *s, const fmm_draw *cell, places *at)
 {
     const fmm_survey_options *o = s->options;
@@ -165,7 +165,7 @@ static int set_places(const survey *s, const fmm_draw *cell, places *at)
     return count;
 }
 
-/* Mean errors of an order at them; local: what the cell's expansion lacks with it. */
+/* Mean errors of an order at these particles.  local: the part of the cell's local expansion that the order omits. */
 static fmm_tail evaluate(const survey *s, bench *b, const fmm_draw *cell, int order, const double *local, int count, places *at)
 {
     const double *charge = s->particles->charge;
@@ -196,8 +196,9 @@ static double product(const survey *s, const fmm_draw *cell, const double *local
 }
 
 /*
- * What the local expansions of some targets lack with an order: the difference to the reference, and high degrees of those of the list X.  energy [targets]:
- * charges times errors of their particles; twice for X, whose pairs have the same errors in the list W of the other cell.
+ * Computes the part of the local expansions of some targets that an order omits: the difference to the reference, and the high degrees of
+ * contributions of lists X.  energy [targets]: sums of charges times errors over their particles.  Those of X count twice, because the same
+ * pairs have the same errors in list W of the leaf.
  */
 static void set_lacking(const survey *s, bench *b, const fmm_draw *cells, int targets, int order, double *lacking, double *energy)
 {
@@ -245,7 +246,7 @@ static void survey_targets(const survey *s, bench *b, int first, int last)
 
 int fmm_wave_draws(int levels) { return levels < FMM_WAVE_DRAWS ? FMM_WAVE_DRAWS / levels : 1; }
 
-/* Means over the draws of a level, tail [draws][orders] with weights, and their standard errors. */
+/* Weighted means over the draws of a level and their standard errors.  of: [draws][orders]. */
 static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int order, int first, int last, bool complete)
 {
     fmm_tail sum = {0};
@@ -270,7 +271,7 @@ static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int ord
     sum.square_error = sqrt(sum.square_error);
     sum.force_square_error = sqrt(sum.force_square_error);
     sum.energy_error = sqrt(sum.energy_error);
-    if (draws == 1 && !complete) /* which tells nothing of how different others are */
+    if (draws == 1 && !complete) /* one draw has no scatter: its value is its standard error */
         sum.square_error = sum.square, sum.force_square_error = sum.force_square, sum.energy_error = fabs(sum.energy);
     return sum;
 }
@@ -309,7 +310,7 @@ static yoke_status bench_create(const survey *s, bench *b)
 static yoke_status survey_all(const survey *s)
 {
     const int threads = omp_get_max_threads(), draws = s->options->draws;
-    const int together = s->options->waves ? 1 : TARGETS; /* waves share nothing between cells, and take longer */
+    const int together = s->options->waves ? 1 : TARGETS; /* waves of different cells share no work, and take longer */
     bench *benches = NULL;
     yoke_status status = yoke_allocate(s->tree->context, threads, sizeof *benches, &benches);
     for (int t = 0; t < threads && !status; t++) status = bench_create(s, &benches[t]);
