@@ -12,13 +12,13 @@ struct fmm_bench {
     yoke_context *context;
     int gradient;
     const fmm_clock *clock; /* NULL: seconds */
-    fmm_cube made;          /* what the following are of */
+    fmm_cube made;          /* the cube of the following members */
     fmm_particles *particles;
     fmm_field *field;
     fmm_method *method;
     int order;              /* of the method's expansions, ... */
     uint64_t waves;         /* ... and levels with plane waves */
-    fmm_bench_pools *pools; /* of the order asked last; NULL: none was */
+    fmm_bench_pools *pools; /* of the last requested order; NULL: none yet */
 };
 
 yoke_status fmm_bench_create(yoke_context *context, int gradient, const fmm_clock *clock, fmm_bench **bench)
@@ -154,7 +154,8 @@ static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, d
     return status;
 }
 
-/* The method with expansions and plane waves of an order, after a first run, which gets new memory: that is predicted apart. */
+/* Prepares the method with expansions and plane waves of an order.  This includes a first run, which uses new memory: its time is
+ * predicted separately. */
 static yoke_status have_expansions(fmm_bench *bench, int order, uint64_t waves)
 {
     if (bench->method && bench->order == order && bench->waves == waves) return YOKE_OK;
@@ -168,7 +169,7 @@ static yoke_status have_expansions(fmm_bench *bench, int order, uint64_t waves)
     return status;
 }
 
-/* M2L of all levels, lists among it, by plane waves or by rotations. */
+/* Measures M2L of all levels, including its lists, by plane waves or by rotations. */
 static yoke_status run_between(fmm_bench *bench, int order, uint64_t waves, int64_t calls, double *seconds)
 {
     fmm_method_seconds of;

@@ -8,8 +8,8 @@
 #include "tune/costs/surface.h"
 
 /*
- * Of so many particles, where there is room for them, that they do not stay in a core's cache, as in real runs.  Leaves of different sizes, which a processor
- * does not foresee, take a sixth longer where they have 8 particles.
+ * The cube has so many particles, if there is room for them, that they do not stay in a core's cache, as in real runs.  Leaves have
+ * different sizes, which a processor cannot predict: with a mean of 8 particles they take a sixth longer.
  */
 static fmm_cube near_cube(int each)
 {
@@ -26,8 +26,8 @@ static fmm_cube near_cube(int each)
 }
 
 /*
- * Low orders have so many cells in real runs that the waves of four layers do not stay in a core's cache, which takes a fifth longer; higher ones do not fit
- * at depth 4 either.
+ * With low orders, real runs have so many cells that the waves of four layers do not stay in a core's cache, which takes a fifth longer.
+ * Waves of higher orders do not fit into it at depth 4 either.
  */
 static fmm_cube family_cube(int order)
 {
@@ -37,8 +37,8 @@ static fmm_cube family_cube(int order)
 }
 
 /*
- * The least depth at which a full cube has several groups of cells for each thread; a surface has as many one level below.  High orders have no deeper trees in real
- * runs, either, and 1.4 GB of expansions at depth 5.
+ * The least depth at which a full cube has several groups of cells for each thread.  A surface has as many one level deeper.  With high
+ * orders real runs have no deeper trees either, and expansions would take 1.4 GB at depth 5.
  */
 static int deep_for_threads(int order)
 {
@@ -47,7 +47,7 @@ static int deep_for_threads(int order)
     return threads <= FEW ? 3 : threads <= MANY || order > HIGH_ORDER ? 4 : 5;
 }
 
-/* Low orders have many cells, as in real runs; with so many higher ones take long. */
+/* With low orders the cube has many cells, as in real runs.  With higher orders this would take long. */
 static fmm_cube pair_cube(int order)
 {
     enum { LOW_ORDER = 5 };
@@ -62,7 +62,8 @@ static fmm_cube surface_cube(int order)
     return (fmm_cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
 }
 
-/* Trees have the same number of particles, as many as real ones, and in no order: sorting them takes half as long again as where they are sorted. */
+/* All trees have the same number of particles, as many as real ones.  They are in no order: sorting takes 1.5 times as long as for
+ * particles that are already sorted. */
 static fmm_cube tree_cube(int each)
 {
     enum { PARTICLES = 1 << 18, WIDE = 32 };
@@ -75,7 +76,7 @@ static fmm_cube adaptive_cube(int capacity)
     return (fmm_cube){.depth = 5, .each = 1, .layers = 32, .mixed = 1, .capacity = capacity, .many = 64, .few = 24};
 }
 
-/* Leaves have as many particles as those of trees that are chosen, in the mean. */
+/* The mean number of particles of a leaf is that of trees that are typically chosen. */
 static fmm_cube uneven_cube(void)
 {
     return (fmm_cube){.depth = 4, .each = 1, .layers = 16, .mixed = 1, .capacity = FMM_UNEVEN_CAPACITY, .many = 192, .few = 64};
@@ -96,10 +97,10 @@ fmm_cube fmm_cube_of(fmm_operation operation, int size)
 
 /* ------------------------------------------------------------------------------------------------------ units */
 
-/* Leaves along an edge of the cube; lone ones lie in the first and in the last cell. */
+/* Number of leaves along an edge of the cube.  Lone ones lie in the first cell and in each third one after it. */
 static int64_t along(fmm_cube of) { return of.lone ? (((int64_t)1 << of.depth) - 1) / 3 + 1 : (int64_t)1 << of.depth; }
 
-/* Of an adaptive tree: a cell with many and one with few. */
+/* Number of couples of an adaptive tree: a cell with many particles and one with few. */
 static int64_t couples_of(fmm_cube of) { return ((int64_t)1 << 3 * (of.depth - 1)) / 2; }
 
 static int64_t leaves_of(fmm_cube of)
@@ -117,14 +118,14 @@ double fmm_bench_leaf_particles(int capacity)
     return (double)fmm_cube_particles(of) / (double)leaves_of(of);
 }
 
-/* Pairs of a leaf and one that touches it, or itself, of a cube without lone leaves. */
+/* Number of pairs of a leaf and itself or one that touches it, in a cube without lone leaves. */
 static int64_t touching(fmm_cube of)
 {
     const int64_t wide = 3 * along(of) - 2;
     return wide * wide * (3 * of.layers - 2);
 }
 
-/* Parents of all levels from 2 on. */
+/* Number of parents of the cells of all levels from 2 on. */
 static int64_t families_of(fmm_cube of)
 {
     int64_t families = 0;
@@ -139,8 +140,9 @@ double fmm_bench_sources(int size)
 }
 
 /*
- * Cells that touch along an odd number of axes are one with many particles and one with few; the others are alike, half of them each kind.  All children of a cell act on
- * one with few, as cells of W that are summed directly if not as neighbours.  Where two cells with many touch along two axes, two children of each do.
+ * Of two touching cells that differ along an odd number of axes, one has many particles and the other has few.  All other touching cells
+ * are of the same kind, half of them of each kind.  All children of a cell with many particles act on a cell with few: as neighbours, or
+ * else as cells of W that are summed directly.  If two cells with many particles differ along two axes, two children of each touch.
  */
 fmm_bench_pairs fmm_bench_uneven(void)
 {
@@ -159,14 +161,14 @@ fmm_bench_pairs fmm_bench_uneven(void)
                                         self / 2 * (CHILDREN * (CHILDREN - 1) / 2 * 2 * child) + by_2 / 2 * (4 * 2 * child + 2 * few_in)};
 }
 
-/* Ordered pairs of cells of a full level whose parents touch, and that do not touch. */
+/* Number of ordered pairs of cells of a full level that do not touch, but whose parents do. */
 static double full_pairs(int level)
 {
     const double parents = (double)((int64_t)1 << (level - 1)), around = 4 * (3 * parents - 2), near = 3 * 2 * parents - 2;
     return around * around * around - near * near * near;
 }
 
-/* Of all levels; batches may be NULL. */
+/* Number of these pairs on all levels.  *batches: number of their batches; NULL is allowed. */
 static double pairs_of(fmm_cube of, double *batches)
 {
     double pairs = 0, sum = 0;
@@ -200,7 +202,8 @@ int64_t fmm_bench_units(fmm_operation operation, int size)
 
 /* ------------------------------------------------------------------------------------------------------ places */
 
-/* 0 ... 1, the same for the same number; Weyl sequences with the powers of the plastic number, which are far from rational. */
+/* A point of a Weyl sequence, between 0 and 1.  Steps for coordinates are powers of 1 / g, where g^4 = g + 1: they are far from rational
+ * numbers. */
 static double part(int64_t i, double step)
 {
     const double at = step * (double)(i + 1);
@@ -208,8 +211,8 @@ static double part(int64_t i, double step)
 }
 
 /*
- * The leaf of particle i.  Of two leaves that follow one another the first has more than the mean where the second has less: by 0.8 of its root, as where
- * particles are anywhere.
+ * The leaf of particle i.  Of two successive leaves one is as much above the mean as the other is below it: on average by 0.8 times the
+ * root of the mean, as for random positions.
  */
 static int64_t leaf_of(fmm_cube of, int64_t i)
 {
@@ -219,7 +222,7 @@ static int64_t leaf_of(fmm_cube of, int64_t i)
     return 2 * pair + (i % (2 * of.each) >= of.each + (pair & 1 ? more : -more));
 }
 
-/* The leaf of particle i of cells with many and with few, as if all had children, along each axis. */
+/* Finds the coordinates of the leaf of particle i in a cube of cells with many and with few particles, as if all cells had children. */
 static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 {
     const int64_t cells = (int64_t)1 << (of.depth - 1), both = of.many + of.few, couple = i / both, own = i % both,
@@ -239,7 +242,7 @@ static void find_leaf(fmm_cube of, int64_t i, int64_t at[3])
         at[0] = leaf % leaves * apart, at[1] = leaf / leaves % leaves * apart, at[2] = leaf / leaves / leaves * apart;
 }
 
-/* Particle i, the k-th place, somewhere in a cell of which there are so many along each side. */
+/* Sets particle i to the k-th position, in the cell with coordinates `at`.  side: number of cells along each side. */
 static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], double side)
 {
     p->x[i] = ((double)at[0] + part(k, 0.8191725133961645)) / side;
@@ -248,7 +251,7 @@ static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], dou
     p->charge[i] = k & 1 ? 1 : -1;
 }
 
-/* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
+/* Places particles in the leaves of the unit cube, and some on its boundary, so that it is the box around them. */
 static void place_leaves(fmm_particles *p, fmm_cube of)
 {
     enum { PRIME = 1000003 };
@@ -264,7 +267,8 @@ static void place_leaves(fmm_particles *p, fmm_cube of)
     }
 }
 
-/* One in each cell of a surface, somewhere in it; the two in the corners are at the cube's, so that it is the box around them. */
+/* Places a particle in each cell of a surface.  Those of the two cells in corners are at the corners of the cube, so that it is the box
+ * around all. */
 static void place_surface(fmm_particles *p, int depth)
 {
     const int64_t side = (int64_t)1 << depth;

@@ -1,4 +1,4 @@
-/* Seconds of operations on expansions, by calls with the data of trees. */
+/* bench_expansions.c - measures operations on expansions, by calls with data as those of trees. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -10,28 +10,28 @@
 
 enum {
     PARENTS = FMM_BENCH_TOGETHER,
-    FAMILIES = 9 * PARENTS, /* children of some parents, and these */
-    FEW_PARTICLES = 8,      /* of a leaf, mean */
+    FAMILIES = 9 * PARENTS, /* expansions of PARENTS parents and their children */
+    FEW_PARTICLES = 8,      /* mean number in a leaf */
     MANY_PARTICLES = 32,
     MOST_PARTICLES = 48,
-    VISITS = 4096, /* of a cell and a leaf, ... */
-    ALIKE = 4      /* ... some of a cell one after the other */
+    VISITS = 4096, /* number of pairs of a cell and a leaf, ... */
+    ALIKE = 4      /* ... this many successive ones with the same cell */
 };
 
 /*
- * Expansions and particles are more than caches hold, as in real runs, where each is needed again only after all others were: at low orders this takes most of the
- * time of P2M, M2M, L2L and L2P.
+ * Expansions and particles do not fit into the caches, as in real runs, where each is used again only after all others.  At low orders
+ * loading them from memory takes most of the time of P2M, M2M, L2L and L2P.
  */
 enum {
-    ALL_MEMORY = 1 << 26,      /* bytes of the expansions of all threads ... */
-    LEAST_MEMORY = 1 << 22,    /* ... of one at least ... */
-    MOST_EXPANSIONS = 1 << 16, /* ... and so many of them at most */
-    ALL_PLACES = 1 << 18       /* particles of a thread */
+    ALL_MEMORY = 1 << 26,      /* bytes of the expansions of all threads, ... */
+    LEAST_MEMORY = 1 << 22,    /* ... at least this many of one thread, ... */
+    MOST_EXPANSIONS = 1 << 16, /* ... and at most this number of its expansions */
+    ALL_PLACES = 1 << 18       /* number of particles of a thread */
 };
 
-/* What a thread works on. */
+/* Data of a thread. */
 typedef struct pool {
-    int64_t stride, expansions;                  /* so many multipoles, and PARENTS locals */
+    int64_t stride, expansions;                  /* expansions: number of multipoles; there are PARENTS locals */
     double *multipoles, *locals, *work, *places; /* [8][ALL_PLACES] x, y, z, charge, potential, gradient */
 } pool;
 
@@ -48,7 +48,7 @@ static int64_t expansions_of(int64_t stride, int threads)
     return many > MOST_EXPANSIONS ? MOST_EXPANSIONS : many < 2 * FAMILIES ? 2 * FAMILIES : many;
 }
 
-/* Calls of what passes through all expansions take one half after the other. */
+/* Number of expansions in a half.  Operations that use all expansions swap the two halves from one call to the next. */
 static int64_t half_of(int64_t expansions) { return expansions / 2; }
 
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
@@ -64,7 +64,8 @@ int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 
 static double *expansion(double *expansions, const pool *own, int64_t i) { return expansions + i * own->stride; }
 
-/* M2M of all children of parents in a half, and L2L to those in the other one; parents are read only, so that nothing grows without end. */
+/* Performs M2M of all children in one half, and L2L from parents in this half to children in the other one.  Parents are only read, so
+ * that numbers do not grow without bound. */
 static void shift(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
     const double *from[PARENTS];
@@ -81,10 +82,10 @@ static void shift(const benched *b, const pool *own, int64_t begin, int64_t othe
             }
 }
 
-/* The particles of leaf i: leaves have different numbers of them, which do not fill vectors. */
+/* Number of particles of leaf i.  Leaves have different numbers of particles, which do not fill vectors. */
 static int64_t particles_of(int64_t mean, int64_t i) { return mean / 2 + 1 + i * 5 % (mean - 1); }
 
-/* Where those of the next leaf are: after the last one's. */
+/* Position of the next leaf's particles: after those of this leaf, or at the beginning if they do not fit. */
 static int64_t next_place(int64_t at, int64_t count) { return at + count + MOST_PARTICLES > ALL_PLACES ? 0 : at + count; }
 
 static fmm_sources sources_of(const pool *own, int64_t at, int64_t count)
@@ -101,7 +102,7 @@ static fmm_targets targets_of(const benched *b, const pool *own, int64_t at, int
     return targets;
 }
 
-/* P2M of the leaves of a half, and L2P of those of the other one. */
+/* Performs P2M of the leaves of one half, and L2P of those of the other one. */
 static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
     const int64_t mean = b->operation == FMM_LEAF_8 ? FEW_PARTICLES : MANY_PARTICLES, leaves = half_of(own->expansions);
@@ -122,7 +123,7 @@ static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64
     }
 }
 
-/* M2P of cells two edges away in a half, and P2L of those of the other one, at leaves that follow one another. */
+/* Performs M2P of the cells of one half, and P2L of those of the other one, at successive leaves that are two edges away. */
 static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
     const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
@@ -157,7 +158,7 @@ static void fill(const pool *own)
 struct fmm_bench_pools {
     yoke_context *context;
     int order, threads;
-    int64_t calls; /* that were */
+    int64_t calls; /* number of earlier calls */
     fmm_operators *operators;
     double *numbers;
     pool *of_thread; /* [threads] */
@@ -211,7 +212,7 @@ yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_poo
     return status;
 }
 
-/* The shortest call; it ends where the last thread has ended. */
+/* Returns the seconds of the shortest call.  A call ends when the last thread ends. */
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls)
 {
     double begin_s = 0, shortest_s = INFINITY;

@@ -22,12 +22,13 @@ struct fmm_counter {
 
 /* ------------------------------------------------------------------------------------------------------ reading */
 
-/* As the kernel writes it, by the attributes' read_format. */
+/* The data that the kernel writes, by the attributes' read_format. */
 typedef struct reading {
     uint64_t value, enabled_ns, running_ns;
 } reading;
 
-/* Where other programs used the counters for a part of the time, the whole is as much more. */
+/* Reads the counter of a thread; NaN: it cannot be read.  If other programs used the counter for a part of the time, the count is scaled
+ * to the whole time. */
 static double read_thread(int descriptor)
 {
     reading now;
@@ -146,7 +147,7 @@ yoke_status fmm_counter_open(yoke_context *context, fmm_measure measure, fmm_cou
     if (is_stand_in())
         yoke_log(context, YOKE_LOG_WARNING, "YOKE_COUNTERS=software: nanoseconds of the threads stand in for %s, which are not counted",
                  fmm_measure_names[measure]);
-#pragma omp parallel reduction(|| : started) /* so that its threads are there */
+#pragma omp parallel reduction(|| : started) /* starts the threads that are to be counted */
     started = true;
     status = started ? add_threads(c, measure) : YOKE_OK;
     if (status)

@@ -15,7 +15,7 @@ void fmm_factor_name(int part, int number, int gradient, char name[FMM_WORK_BYTE
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s %s%s%s", parts[part], numbers[number], gradient ? "" : " potential", threads);
 }
 
-/* A trial whose time is a number that is to be kept. */
+/* A trial that returns as its seconds a number that is to be kept. */
 static yoke_status tell_number(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     (void)device;

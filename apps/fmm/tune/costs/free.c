@@ -1,9 +1,9 @@
 #include "tune/costs/free.h"
 
-/* Longer than the system leaves a core to one of several programs that want it. */
+/* Longer than the system leaves a core to one program while others wait for it. */
 static const double trial_s = 0.02;
 
-/* All threads are at work for so long; what disturbs that is the run's to tell. */
+/* Keeps all threads busy for trial_s.  The run finds out whether other programs disturb this. */
 static yoke_status be_busy(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     const double begin_s = yoke_clock_s();

@@ -15,7 +15,7 @@ static const int capacities[2] = {FMM_LOW_CAPACITY, FMM_HIGH_CAPACITY};
 static const int uneven_sizes[1] = {FMM_UNEVEN_CAPACITY};
 static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
-enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
+enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* the part of these orders that plane waves have: its beginning and length */
 static const int lone_sizes[2] = {8, FMM_MAX_BENCH_PARTICLES};
 
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
@@ -56,7 +56,7 @@ void fmm_work_threads(char text[FMM_THREADS_BYTES])
     if (threads != omp_get_num_procs()) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
 }
 
-/* Nonzero: it takes longer with gradients, and is measured with and without. */
+/* Nonzero: the operation takes longer with gradients, and is measured with and without them. */
 static int has_gradient(fmm_operation operation) { return (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT; }
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
@@ -96,12 +96,12 @@ void fmm_operation_text(fmm_operation operation, int size, int gradient, char te
     (void)snprintf(text, FMM_TEXT_BYTES, "%s%s", of_size, has_gradient(operation) && gradient ? ", with forces" : "");
 }
 
-/* The sources of what is measured (yoke_embed_text). */
+/* Source texts of the measured operations (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_between_text[],
     fmm_harmonics_text[], fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_levels_text[],
     fmm_lists_text[], fmm_leaf_lists_text[], fmm_bench_text[], fmm_bench_cubes_text[], fmm_bench_expansions_text[];
 
-/* FNV-1a of these texts: they are long, and there are many works. */
+/* Computes the FNV-1a hash of these texts.  It replaces them, because they are long and there are many works. */
 static void fingerprint(char text[17])
 {
     const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text,    fmm_waves_text,       fmm_wave_levels_text,
@@ -114,7 +114,6 @@ static void fingerprint(char text[17])
     (void)snprintf(text, 17, "%016llx", (unsigned long long)sum);
 }
 
-/* Tells the run what the times of a work depend on beside the machine. */
 yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure)
 {
     char threads[32], sources[17], name[FMM_WORK_BYTES];
@@ -154,7 +153,7 @@ fmm_orders fmm_orders_around(int order)
     return (fmm_orders)1 << below | (fmm_orders)1 << above;
 }
 
-/* Where an operation has its number k; its sizes are some of those of a longer list. */
+/* The index of a size among those of an operation, which may be only a part of all orders. */
 static int number_of(fmm_operation operation, int size)
 {
     const int *sizes;
@@ -198,7 +197,7 @@ fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted, fm
     return missing;
 }
 
-/* The seconds of a unit, where they are known. */
+/* Reads the seconds of a unit, if they are known. */
 static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_operation operation, int k, fmm_machine *m)
 {
     char name[FMM_WORK_BYTES];
@@ -223,7 +222,7 @@ yoke_status fmm_machine_read(yoke_run *run, int64_t device, int gradient, fmm_ma
     }
     for (int part = 0; part < FMM_TIMED_PARTS; part++)
         machine->factor[part] = machine->measure ? (fmm_factor){.value = 1} : fmm_factor_get(run, device, part, gradient);
-    if (machine->measure) machine->disturbed = 0; /* counts have no part of what other programs do */
+    if (machine->measure) machine->disturbed = 0; /* other programs do not change counts */
     if (!status) fmm_machine_find_costs(machine);
     return status;
 }
@@ -238,7 +237,7 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mea
     const fmm_orders in_both =
         fmm_machine_missing(&found, FMM_ALL_ORDERS, FMM_IN_DOUBLE) & fmm_machine_missing(&found, FMM_ALL_ORDERS, FMM_IN_SINGLE);
     if (in_both != FMM_ALL_ORDERS) return YOKE_OK;
-    return YOKE_ERROR_UNAVAILABLE; /* as the run said of what it does not know */
+    return YOKE_ERROR_UNAVAILABLE; /* the message is that of the run for an unknown work */
 }
 
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)

@@ -1,24 +1,27 @@
 /*
- * machine_measure.c - measures what operations cost, into the store of a run.
+ * machine_measure.c - measures the costs of operations, and keeps them in the store of a run.
  */
 #include <math.h>
 
 #include "tune/costs/factor_store.h"
 #include "tune/costs/machine_parts.h"
 
-/* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
-enum { CALLS = 2, LONG_ORDER = 20, LONG_LEAF = 32 }; /* calls of higher orders and of larger leaves are long enough to be measured alone */
+/*
+ * A trial is the shortest of CALLS calls.  Calls of orders above LONG_ORDER, and of leaves of LONG_LEAF particles or more, are long enough
+ * to be measured one by one.  The trials of one size of an operation may take about budget_s.
+ */
+enum { CALLS = 2, LONG_ORDER = 20, LONG_LEAF = 32 };
 static const double budget_s = 0.03;
 
 typedef struct measuring {
     yoke_context *context;
     yoke_run *run;
     const fmm_machine_options *options;
-    fmm_bench *bench; /* made where it is needed first */
+    fmm_bench *bench; /* NULL until it is needed */
     fmm_operation operation;
     int size;
-    double least_s;              /* of its trials so far; infinity: none was */
-    yoke_run_accuracy *accuracy; /* of the device, if there is only one; NULL: not asked for */
+    double least_s;              /* the least of its trials so far; infinity: none yet */
+    yoke_run_accuracy *accuracy; /* of the device, if there is only one; NULL: not requested */
 } measuring;
 
 static yoke_status run_operation(measuring *m, int64_t calls, double *seconds)
@@ -29,7 +32,8 @@ static yoke_status run_operation(measuring *m, int64_t calls, double *seconds)
     return status ? status : fmm_bench_run(m->bench, m->operation, m->size, calls, seconds);
 }
 
-/* The shortest of all trials counts too, not only of their calls: what else the machine does only adds to them. */
+/* Returns the shortest of all trials so far, not only of the calls of this one, because other activity of the machine only adds to
+ * times. */
 static yoke_status try_operation(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     measuring *m = user;
@@ -89,7 +93,7 @@ static yoke_status forget_factors(yoke_run *run, int gradient, fmm_measure measu
     return status;
 }
 
-/* What is not known of these orders, and of what is needed at all of them. */
+/* Measures the unknown costs of these orders, and the unknown costs that all orders need. */
 static yoke_status measure_missing(measuring *m, fmm_orders wanted, fmm_precisions precisions, const fmm_machine *known)
 {
     yoke_status status = YOKE_OK;
@@ -100,7 +104,7 @@ static yoke_status measure_missing(measuring *m, fmm_orders wanted, fmm_precisio
         for (int k = 0; k < count && !status; k++)
             if (fmm_is_in(o, precisions) && !(known->unit[o][k] > 0)) status = measure(m, o, sizes[k], 0);
     }
-    for (int k = 0; k < FMM_MEASURED_ORDERS; k++) { /* all of an order together: they share its tables */
+    for (int k = 0; k < FMM_MEASURED_ORDERS; k++) { /* all operations of an order together, because they share its tables */
         if (!(wanted >> k & 1) || fmm_machine_knows_order(known, orders[k])) continue;
         for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++)
             if (fmm_is_measured(o, orders[k])) status = measure(m, o, orders[k], 0);
@@ -131,17 +135,17 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
 
 /* ---------------------------------------------------------------------------------------------------- again */
 
-/* Of seconds. */
+/* A run whose disturbed costs, in seconds, are measured again. */
 typedef struct disturbed_run {
     yoke_run *run;
     int64_t device;
     int gradient;
 } disturbed_run;
 
-/* Seconds of calls that were measured again; 0: it was not. */
+/* Seconds of calls that were measured again; 0: not measured again. */
 typedef double again[FMM_OPERATIONS][FMM_MEASURED_ORDERS];
 
-/* In a run of its own.  *disturbed: nonzero: it was disturbed again. */
+/* Measures an operation again in a separate run, if its cost was disturbed.  *disturbed: nonzero: it was disturbed again. */
 static yoke_status measure_if_disturbed(measuring *m, const disturbed_run *r, fmm_operation operation, int size, double *seconds,
                                         int *disturbed)
 {

@@ -1,14 +1,15 @@
 /*
- * machine_table.c - costs at all sizes and orders, from those that were measured.
+ * machine_table.c - finds the costs at all sizes and orders from those that were measured.
  */
 #include <math.h>
 
 #include "expansion/waves.h"
 #include "tune/costs/machine_parts.h"
 
-enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS }; /* of fmm_measured_sizes */
+enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS }; /* as in fmm_measured_sizes */
 
-/* a and b of y = a x + b through two points with y > 0, neither is negative; NaN if a point is. */
+/* Finds a and b of y = a x + b from two points with y > 0.  Both are limited so that neither is negative.  They are NaN if y is NaN at a
+ * point. */
 static void line(double x0, double y0, double x1, double y1, double *a, double *b)
 {
     *a = *b = NAN;
@@ -17,7 +18,7 @@ static void line(double x0, double y0, double x1, double y1, double *a, double *
     *b = fmax(y1 - *a * x1, 0);
 }
 
-/* All measured sizes of an operation, into seconds [sizes]; NaN: not measured. */
+/* Gets the seconds [sizes] of a unit at all sizes of an operation; NaN: not measured. */
 static void get_measured(const fmm_machine *m, fmm_operation operation, double *seconds)
 {
     const int *sizes;
@@ -26,8 +27,8 @@ static void get_measured(const fmm_machine *m, fmm_operation operation, double *
 }
 
 /*
- * A larger size takes no less time, so one that seems to take longer than the next was measured while other programs had the cores: it counts as the
- * next.
+ * Limits each time to that of the next larger size.  A larger size does not take less time, so if a time is longer than the next one, it
+ * was measured while other programs used the cores.
  */
 static void limit_by_next(int count, double *seconds)
 {
@@ -55,7 +56,7 @@ static void find_trees(fmm_machine *m)
          &m->adaptive_leaf);
 }
 
-/* full [NEAR_SIZES]: what full leaves take in one precision, with all sources in and around them. */
+/* full [NEAR_SIZES]: time of a leaf in a full cube in one precision, with all sources in and around it. */
 static void get_full(const fmm_machine *m, fmm_operation operation, double full[NEAR_SIZES])
 {
     const int *sizes;
@@ -66,14 +67,15 @@ static void get_full(const fmm_machine *m, fmm_operation operation, double full[
 }
 
 /*
- * What leaves take beside their sources, by their particles: a lone leaf is its own source, and full ones of the same size have many.  Sums are begun and ended
- * for each particle, and those within a leaf serve one of two.  All of it is at most a part of what full leaves take, and so is that of each particle: if more is
- * measured, other programs disturbed it, and pairs would seem to take no time.
+ * Finds the costs of leaves and particles other than those for their sources.  A lone leaf has only its own particles as sources, whereas a
+ * leaf of the same size in a full cube has many sources.  Sums are begun and ended for each particle, and pairs within a leaf are summed
+ * for one particle at a time.  The costs of a leaf and of a particle are limited to a part of the time of leaves in full cubes: if more is
+ * measured, other programs disturbed the measurement, and pairs would seem to take no time.
  */
 static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
     const int *sizes, *lone_sizes, count = fmm_measured_sizes(lone, &lone_sizes);
-    static const double most = 0.25, most_of_particles = 0.5; /* of full ones, the latter with few particles */
+    static const double most = 0.25, most_of_particles = 0.5; /* parts of the time in full cubes, the latter of leaves with few particles */
     double beside[2], most_of_particle = 0;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
     for (int k = 0, same = 0; k < count; k++) {
@@ -87,7 +89,7 @@ static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const do
     pairs->leaf = fmin(pairs->leaf, full[0]);
 }
 
-/* Of a source, straight between the sizes that were measured, without what the leaf takes. */
+/* Finds the cost of a source, linear between the measured sizes, without the costs of the leaf and its particles. */
 static void find_pairs_of_leaves(const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
     double source[NEAR_SIZES];
@@ -113,7 +115,8 @@ double fmm_machine_pair(const fmm_machine *machine, double size)
     return (pairs->near[below] + part * (pairs->near[below + 1] - pairs->near[below])) / (below + part);
 }
 
-/* What is left of a near field with leaves of two levels, where all its pairs took as long as those of one. */
+/* Finds the cost factor of pairs in leaves of different levels: from the remaining time of a near field with leaves of two levels, if
+ * all its pairs took as long as those in leaves of one level. */
 static double find_uneven(const fmm_machine *m, fmm_operation uneven)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
@@ -131,7 +134,7 @@ static int number_of_small_leaf(void)
     return k;
 }
 
-/* In one precision. */
+/* Finds the costs of the near field in one precision. */
 static void find_near_in(fmm_machine *m, fmm_operation uneven, fmm_operation near, fmm_operation lone, fmm_pair_costs *pairs)
 {
     double full[NEAR_SIZES];
@@ -163,7 +166,7 @@ static double between(double low, double high, double part)
     return low > 0 && high > 0 ? low * pow(high / low, part) : low + part * (high - low);
 }
 
-/* Between orders that were measured: straight in logarithms of order + 1 and cost. */
+/* Interpolates between measured orders, linearly in the logarithms of order + 1 and of the cost. */
 static void interpolate(const double measured[ORDERS], double cost[FMM_MAX_ORDER + 1])
 {
     const int *orders;
@@ -184,7 +187,7 @@ static void find_order_costs(const fmm_machine *m, fmm_operation operation, doub
     interpolate(measured, cost);
 }
 
-/* Of plane waves, which have no other sets; between those that were measured as costs by order. */
+/* Finds the costs of plane waves.  Between measured sets they are interpolated as costs by order; they are 0 if there is no such set. */
 static void find_wave_costs(const fmm_machine *m, fmm_operation operation, double cost[FMM_MAX_ORDER + 1])
 {
     double measured[ORDERS] = {0};
@@ -199,7 +202,7 @@ static void find_wave_costs(const fmm_machine *m, fmm_operation operation, doubl
         if (p < FMM_FIRST_WAVE_SET || p > FMM_LAST_WAVE_SET) cost[p] = 0;
 }
 
-/* A pair takes pair + batch / n in batches of n. */
+/* Finds the costs of pairs and batches: in a batch of n pairs, each takes pair + batch / n. */
 static void find_pairs(fmm_machine *m)
 {
     double dense[ORDERS], sparse[ORDERS], pair[ORDERS], batch[ORDERS];

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double radius = 7. / 16; /* exact in units of cells, so that levels agree */
+static const double radius = 7. / 16; /* exact in units of cells, so that all levels are consistent */
 
 int fmm_surface_cuts(int level, const int64_t at[3])
 {
@@ -20,7 +20,7 @@ int fmm_surface_cuts(int level, const int64_t at[3])
     return first || last || (nearest < r * r && farthest >= r * r);
 }
 
-/* They are needed whenever costs are read, and counting them takes milliseconds. */
+/* The counts are tabulated, because they are needed whenever costs are read, and counting takes milliseconds. */
 fmm_surface_counts fmm_surface_count(int level)
 {
     static const fmm_surface_counts of[FMM_MAX_SURFACE_LEVEL + 1] = {{1, 0},       {8, 0},         {56, 2504},      {226, 10500},

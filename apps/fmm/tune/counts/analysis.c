@@ -33,7 +33,7 @@ yoke_status fmm_analysis_capacities(fmm_analysis *a, int64_t direct, int num_cap
     return status;
 }
 
-/* cells 0: for trees of any depth. */
+/* Sorts the particles, for the tree with `cells` cells along each side, or for trees of any depth (0). */
 static yoke_status sort(const fmm_particles *particles, int64_t cells, fmm_analysis *a)
 {
     const double begin_s = yoke_clock_s();

@@ -6,14 +6,14 @@ enum { SHARES = 64 };
 
 /* Sums over the cells of each level. */
 typedef struct tally {
-    int64_t near[FMM_MAX_DEPTH + 1]; /* ordered pairs of particles, each with itself among them */
+    int64_t near[FMM_MAX_DEPTH + 1]; /* ordered pairs of particles, including those of a particle with itself */
     int64_t far[FMM_MAX_DEPTH + 1];  /* ordered pairs */
     int64_t y[FMM_MAX_DEPTH + 1], x[FMM_MAX_DEPTH + 1];
     int64_t neighbours[FMM_MAX_DEPTH + 1];                                            /* ordered pairs */
     int64_t sources[FMM_MAX_DEPTH + 1][FMM_SMALL_LEAF + 1], large[FMM_MAX_DEPTH + 1]; /* as in fmm_cell_counts */
 } tally;
 
-/* A subtree that is counted on its own. */
+/* A subtree that is counted separately. */
 typedef struct subtree {
     int level;
     int32_t cell;
@@ -21,15 +21,16 @@ typedef struct subtree {
 
 typedef struct counter {
     const fmm_tree *tree;
-    int32_t largest; /* subtrees have at most so many particles */
+    int32_t largest; /* maximum number of particles of a subtree */
     int64_t num_subtrees;
     subtree *subtrees;
 } counter;
 
-/* Layers of the box among three around a cell. */
+/* Number of layers of cells around a cell along one axis, including its own, that are inside the box. */
 static int layers(uint32_t at, int level) { return 3 - (at == 0) - (at == (1U << level) - 1); }
 
-/* Children of the cell of level l - 1 where the walk is, and of its neighbours: what is in and around each of its children, and what is far from it. */
+/* Number of children of the walk's current cell of level l - 1 and of its neighbours.  For each child of this cell they are the child
+ * itself, its neighbours, and its far cells. */
 static int64_t count_around(const counter *c, const fmm_walk *walk, int l)
 {
     int64_t children = 0;
@@ -41,7 +42,7 @@ static int64_t count_around(const counter *c, const fmm_walk *walk, int l)
     return children;
 }
 
-/* The cell where the walk is.  around: count_around of its parent. */
+/* Counts the walk's current cell.  around: count_around of its parent. */
 static void count_cell(const counter *c, const fmm_walk *walk, int l, int64_t around, tally *sum)
 {
     const fmm_level *level = &c->tree->level[l];
@@ -78,7 +79,7 @@ static void count_subtree(const counter *c, fmm_walk *walk, int l, int64_t aroun
     }
 }
 
-/* Counts the cells with more particles than subtrees have, and puts their other children into the list. */
+/* Counts the cells with more particles than a subtree may have, and lists their other children as subtrees. */
 static void count_top(counter *c, fmm_walk *walk, int l, int64_t around, tally *sum)
 {
     count_cell(c, walk, l, around, sum);
@@ -128,7 +129,7 @@ static void count_all(counter *c, tally *sum)
     }
 }
 
-/* counts [depth + 1] from the sums over cells: the loops of level l run over the parents on level l - 1. */
+/* Computes counts [depth + 1] from the sums over cells.  The loops of level l run over the parents on level l - 1. */
 static void sum_levels(const fmm_tree *tree, const tally *sum, fmm_counts *counts)
 {
     for (int d = 0; d <= tree->depth; d++) {

@@ -5,16 +5,19 @@
 #include "particles/random.h"
 
 enum {
-    IN_CELL = 32,     /* of the particles that are looked at, about */
-    FEWEST = 1 << 10, /* particles */
-    MOST = 1 << 12    /* that are looked at */
+    IN_CELL = 32,     /* approximate number of tested particles in a cell */
+    FEWEST = 1 << 10, /* minimum number of particles */
+    MOST = 1 << 12    /* maximum number of particles that are tested */
 };
-/* Mean square of what numbers in cells differ from the mean, by the mean: 1 where particles are anywhere, and 2.6 where densities differ by 22 % besides. */
+/* Maximum mean squared deviation of the numbers of particles in cells from their mean, divided by the mean.  It is 1 for independent
+ * random positions, and 2.6 if densities differ by 22 % in addition. */
 #define MOST_SCATTER 2.6
 
-#define ALIKE 1.02 /* the box of all by that of those that are looked at: no particle is far away */
+/* Maximum size of the box of all particles relative to that of the tested ones: no particle is far away. */
+#define ALIKE 1.02
 
-/* One particle of each of so many equal parts of their order, anywhere in it, so that no order of theirs matters.  place [3][count]. */
+/* Takes one particle from each of `count` equal parts of their order, at a random place in the part, so that a regular order has no
+ * effect.  place [3][count]. */
 static void take_some(const fmm_particles *p, int64_t count, double *place)
 {
     uint64_t seed = 1;
@@ -25,7 +28,7 @@ static void take_some(const fmm_particles *p, int64_t count, double *place)
     }
 }
 
-/* Places in one coordinate become those in a box that begins at 0; returns its side. */
+/* Shifts one coordinate of the positions so that their box begins at 0.  Returns its side. */
 static double begin_at_0(int64_t count, double *place)
 {
     double least = place[0], most = place[0];
@@ -34,14 +37,14 @@ static double begin_at_0(int64_t count, double *place)
     return most - least;
 }
 
-/* The cell of a place, of n along the side; the last one's upper end is in it. */
+/* Returns the cell of a coordinate, with n cells along the side.  The upper end of the side belongs to the last cell. */
 static int cell_at(double place, double side, int n)
 {
     const int cell = (int)(place / side * n);
     return cell < n ? cell : n - 1;
 }
 
-/* Of the numbers in n[c] cells along each side. */
+/* Computes the scatter of the numbers of particles in cells, n[c] of them along axis c. */
 static yoke_status find_scatter(yoke_context *context, int64_t count, const double *place, const double side[3], const int n[3],
                                 double *scatter)
 {
@@ -60,7 +63,7 @@ static yoke_status find_scatter(yoke_context *context, int64_t count, const doub
     return YOKE_OK;
 }
 
-/* In their box, whose longest side is told. */
+/* Tests whether the particles fill their box evenly.  *longest: the longest side of this box. */
 static yoke_status look(yoke_context *context, int64_t count, double *place, fmm_even *found, double *longest)
 {
     double side[3], scatter;
@@ -71,14 +74,14 @@ static yoke_status look(yoke_context *context, int64_t count, double *place, fmm
     for (int c = 0; c < 3; c++) side[c] /= *longest;
     const double along = cbrt((double)count / IN_CELL / (side[0] * side[1] * side[2]));
     for (int c = 0; c < 3; c++)
-        if (!(side[c] * along >= 1)) return YOKE_OK; /* flat: along an axis there is less than a cell */
+        if (!(side[c] * along >= 1)) return YOKE_OK; /* flat: the box is thinner than a cell */
     for (int c = 0; c < 3; c++) n[c] = (int)(side[c] * along), side[c] *= *longest;
     yoke_status status = find_scatter(context, count, place, side, n, &scatter);
     if (!status) found->is_even = scatter <= MOST_SCATTER;
     return status;
 }
 
-/* Sides of the box around all; returns the longest. */
+/* Finds the sides of the box around all particles.  Returns the longest one. */
 static double find_sides(const fmm_particles *p, double side[3])
 {
     const double *const at[3] = {p->x, p->y, p->z};
@@ -117,7 +120,7 @@ yoke_status fmm_even_find(const fmm_particles *p, fmm_even *found)
 
 /* ------------------------------------------------------------------------------------------------------- counts */
 
-/* Cells along a side that have particles, as the boxes of tree.h lie. */
+/* Number of cells along a side that contain particles, in the boxes of tree.h. */
 static int64_t cells_along(const fmm_even *even, int64_t cells, int axis)
 {
     const int is_depth = (cells & (cells - 1)) == 0;
@@ -126,15 +129,16 @@ static int64_t cells_along(const fmm_even *even, int64_t cells, int axis)
     return along < cells ? along : cells;
 }
 
-/* Ordered pairs of cells in a row of n that touch, or are the same. */
+/* Number of ordered pairs of cells in a row of n that touch or are identical. */
 static double touching(int64_t n) { return (double)(3 * n - 2); }
 
-/* Ordered pairs of those whose parents touch or are the same; the last of an odd number is alone in its parent. */
+/* Number of ordered pairs of cells in a row of n whose parents touch or are identical.  If n is odd, the last parent has one cell only. */
 static double below_touching(int64_t n)
 {
     const int64_t parents = (n + 1) / 2, last = n - 2 * (parents - 1);
     if (parents == 1) return (double)(last * last);
-    return 4 * touching(parents - 1) + (double)(last * (4 + last)); /* the last parent, its neighbour twice, and itself */
+    /* the last parent: with its neighbour in both orders, and with itself */
+    return 4 * touching(parents - 1) + (double)(last * (4 + last));
 }
 
 static void count_level(const int64_t n[3], int level, fmm_counts *counts, fmm_cell_counts *cells, const fmm_even *even)

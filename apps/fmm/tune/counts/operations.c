@@ -3,12 +3,12 @@
 #include "tree/lists.h"
 #include "tree/walk.h"
 
-enum { CHUNK = 16 }; /* parents */
+enum { CHUNK = 16 }; /* number of parents that a thread processes at a time */
 
-/* By level, and by the number K of the first capacities that they are for: what is added at K is for the capacities 0 ... K - 1. */
+/* Counts by level and by K.  A number that is added at K belongs to the capacities 0 ... K - 1. */
 typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
 
-/* Which directions of far pairs a level has, and how many (lists.h): one of each two that are opposite. */
+/* The directions of far pairs of a level, and their number (lists.h).  Of two opposite directions only one is included. */
 typedef struct direction_set {
     int count;
     unsigned char has[FMM_DIRECTIONS];
@@ -24,7 +24,7 @@ typedef struct counter {
     int num_capacities;
     const int64_t *capacities;
     int64_t direct;
-    const unsigned char *split[FMM_MAX_DEPTH + 1]; /* [cells] at how many capacities a cell is split, the first ones */
+    const unsigned char *split[FMM_MAX_DEPTH + 1]; /* [cells] number of capacities at which a cell is split: the first ones */
     tally *sum;
     direction_set *directions; /* [FMM_MAX_DEPTH + 1] */
 } counter;
@@ -32,20 +32,20 @@ typedef struct counter {
 /* Adds for the capacities first ... last - 1. */
 static void add(int64_t *at, int first, int last, int64_t value)
 {
-    const int64_t some = first < last ? value : 0; /* a branch would not be foreseen */
+    const int64_t some = first < last ? value : 0; /* a branch would often be mispredicted */
     at[last] += some;
     at[first] -= some;
 }
 
 static int splits(const counter *c, int level, int32_t cell) { return c->split[level][cell]; }
 
-/* It is there at so many. */
+/* The number of capacities whose trees contain the cell: the first ones. */
 static int exists(const counter *c, int level, int32_t cell)
 {
     return level == 0 ? c->num_capacities : splits(c, level - 1, c->tree->level[level].parent[cell]);
 }
 
-/* Leaves that are near each other. */
+/* Adds the pairs of two leaves near each other, with a and b particles. */
 static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
 {
     add(sum->near, first, last, a * b);
@@ -55,14 +55,15 @@ static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
 static int least(int a, int b) { return a < b ? a : b; }
 static int largest(int a, int b) { return a > b ? a : b; }
 
-/* A leaf and what is below a cell that touches it, for the capacities first ... last - 1. */
+/* A leaf whose pairs with the cells below a touching cell are counted. */
 typedef struct one_side {
     const counter *counter;
     int level;
     int64_t particles;
 } one_side;
 
-/* at: in cells of this level, from the leaf's first one. */
+/* Counts the pairs of the leaf with a cell or the cells below it, for the capacities first ... last - 1.  at: position of the cell
+ * relative to the leaf's first cell of this level, in cells. */
 static void descend(const one_side *side, int level, int32_t cell, const int64_t at[3], int first, int last)
 {
     const counter *c = side->counter;
@@ -91,7 +92,7 @@ static void descend(const one_side *side, int level, int32_t cell, const int64_t
     }
 }
 
-/* Pairs of children that do not touch. */
+/* Number of pairs of a child of cell a and a child of its neighbour n that do not touch. */
 static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
 {
     const fmm_level *cells = &walk->tree->level[level];
@@ -102,10 +103,11 @@ static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
     return pairs;
 }
 
-/* The number of the direction of x, y and z = 0 or 1, or their difference to others. */
+/* The position of an octant as the number of a direction.  The difference of two such numbers stands for the difference of the
+ * positions. */
 static int direction_of(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
 
-/* The directions of these pairs.  Few levels lack any, and soon have those that they have: most sets are full early. */
+/* Adds the directions of these pairs.  On most levels all directions occur, so their sets are full early. */
 static void find_directions(const counter *c, const fmm_walk *walk, int level, int32_t a, int n)
 {
     const fmm_level *cells = &walk->tree->level[level];
@@ -132,7 +134,8 @@ static void add_directions(direction_set *sum, const direction_set *part)
     }
 }
 
-/* Where `leaf` is a leaf and `split`, which lies from it as neighbour n does, is split. */
+/* Counts the pairs of `leaf` with the cells below its neighbour n, `split`, at capacities first ... last - 1, at which the former is a
+ * leaf and the latter is split. */
 static void count_one_side(const counter *c, int level, int32_t leaf, int32_t split, int n, int first, int last)
 {
     if (first >= last) return;
@@ -140,7 +143,8 @@ static void count_one_side(const counter *c, int level, int32_t leaf, int32_t sp
     descend(&side, level, split, (const int64_t[3]){n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, first, last);
 }
 
-/* The cell where the walk is, split at the first `split` capacities, and its neighbour n, another one. */
+/* Counts the pairs of the walk's current cell, which exists at the first `there` capacities and is split at the first `split`, with its
+ * neighbour n. */
 static void count_pair(const counter *c, const fmm_walk *walk, int level, int n, int there, int split)
 {
     int32_t cell = walk->cell[level], near = walk->near[level][n];
@@ -167,7 +171,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int level)
     add(sum->particles[level], split, there, particles);
     add(sum->near, split, there, particles * (particles - 1) / 2);
     add(sum->sources, split, there, particles);
-    for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* the opposite ones meet this cell */
+    for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* pairs with the other neighbours are counted from their side */
         if (walk->near[level][n] >= 0) count_pair(c, walk, level, n, there, split);
 }
 
@@ -224,7 +228,7 @@ static unsigned char count_splits(const counter *c, int level, int32_t cell)
     return (unsigned char)k;
 }
 
-/* c->split in `splits`, which has a byte for each cell of all levels. */
+/* Sets c->split, in the array `splits`, which has a byte for each cell of all levels. */
 static void fill_splits(counter *c, unsigned char *splits)
 {
     for (int l = 0; l <= c->tree->depth; splits += c->tree->level[l++].count) {
@@ -261,7 +265,7 @@ static void sum_capacity(const tally *sum, const direction_set *directions, int 
     }
 }
 
-/* The most particles of a leaf above the deepest level. */
+/* The largest number of particles of a leaf above the deepest level. */
 static int64_t largest_leaf(const fmm_tree *tree)
 {
     int64_t most = 0;
