@@ -1,4 +1,4 @@
-/* The operators between expansions, from tables for an order. */
+/* operators.c - the operators on expansions, with tables for an order. */
 #include "expansion/expansion.h"
 
 #include <math.h>
@@ -7,11 +7,11 @@
 #include "expansion/parts.h"
 #include "expansion/rotation.h"
 
-enum { SERIAL_ORDER = 8 /* tables up to this one take less time than to wake other threads */ };
+enum { SERIAL_ORDER = 8 /* tables up to this order take less time than waking other threads */ };
 
 /* ---------------------------------------------------------------------------------------------- recurrences */
 
-/* For degrees up to order + 1: gradients of multipole expansions need that one. */
+/* Fills the factors for degrees up to order + 1, which gradients of multipole expansions need. */
 static void fill_recurrence(int order, fmm_recurrence *recurrence, int irregular, double *numbers)
 {
     int n = fmm_harmonics(order + 1);
@@ -31,8 +31,9 @@ static size_t recurrence_size(int order) { return (size_t)(order + 3 + 2 * fmm_h
 /* --------------------------------------------------------------------------------------------- translations */
 
 /*
- * Azimuth, mirror and units of a translation by a vector.  ratio: scale of the sources' cells by that of the targets'; a multipole's degree l is
- * multiplied with ratio^l, a local expansion's with ratio^-(l + 1), so that both are in units of the target.
+ * Sets azimuth, reflection and units of a translation by a vector.  ratio: scale of the sources' cells divided by that of the targets'.
+ * Degree l of a multipole expansion is multiplied by ratio^l, that of a local expansion by ratio^-(l + 1), so that both are in units of the
+ * target.
  */
 static void aim(int order, const double vector[3], int local, double ratio, fmm_translation *t)
 {
@@ -45,7 +46,7 @@ static void aim(int order, const double vector[3], int local, double ratio, fmm_
     }
 }
 
-/* Factors of M2M and L2L: R_j^0 of the vector, j = -order .. order, and 0 where j < 0; with `middle` at j = 0. */
+/* Fills the factors of M2M and L2L: middle[j], j = -order .. order, is R_j^0 of the vector for j >= 0, and 0 for j < 0. */
 static void fill_shift(int order, double length, double *middle)
 {
     for (int j = 1; j <= order; j++) middle[-j] = 0;
@@ -53,7 +54,7 @@ static void fill_shift(int order, double length, double *middle)
     for (int j = 1; j <= order; j++) middle[j] = middle[j - 1] * length / j;
 }
 
-/* Of M2L: S_j^0, j = 0 .. 2 order. */
+/* Fills the factors of M2L: S_j^0, j = 0 .. 2 order. */
 static void fill_axial(int order, double length, double *axial)
 {
     axial[0] = 1 / length;
@@ -85,7 +86,7 @@ static void create_octants(fmm_operators *o, double **numbers)
     }
 }
 
-/* The tables of a polar angle, with room for them where no direction before has it. */
+/* Finds the tables of a polar angle.  If no earlier direction has it, memory is reserved for them. */
 static void find_angle(fmm_operators *o, int vertical, int horizontal, double **numbers, fmm_translation *t)
 {
     int i = 0;
@@ -101,7 +102,10 @@ static void find_angle(fmm_operators *o, int vertical, int horizontal, double **
     t->rotation = o->angle[i].rotation, t->rotation_back = o->angle[i].rotation_back;
 }
 
-/* The sign: sum conj(M_k^n) (-1)^k S_(l+k)^(m+n) of a vector on the z axis has n = -m only, and conj(M_k^-m) = (-1)^m M_k^m. */
+/*
+ * Fills the tables of all angles.  Their signs: for a vector on the z axis, sum conj(M_k^n) (-1)^k S_(l+k)^(m+n) has the term n = -m only,
+ * and conj(M_k^-m) = (-1)^m M_k^m.
+ */
 static void fill_angles(fmm_operators *o)
 {
     const fmm_rotation rotations[2] = {{FMM_ROTATION_REGULAR, 0, 1}, {FMM_ROTATION_IRREGULAR, 1, 0}};
@@ -194,7 +198,7 @@ void fmm_p2l(const fmm_operators *o, const fmm_frame *frame, const fmm_sources *
     o->kernels->gather(&o->irregular, o->order, o->local, frame, sources, local);
 }
 
-/* Coefficient (l, m) for any m; 0 outside of the expansion, a local one or a multipole. */
+/* Returns the coefficient (l, m), for any m, of a local or multipole expansion; 0 outside of the expansion. */
 static void coefficient(const fmm_operators *o, int local, const double *expansion, int l, int m, double value[2])
 {
     value[0] = value[1] = 0;
@@ -206,7 +210,7 @@ static void coefficient(const fmm_operators *o, int local, const double *expansi
 }
 
 /*
- * Factors of the real and imaginary part of harmonic (l, m >= 0) in the potential and its gradient; m and -m together.
+ * Computes the factors of the real and imaginary part of harmonic (l, m >= 0) in the potential and its gradient, for m and -m together.
  * Of a local expansion L, with d/dx + i d/dy of conj(R_l^m) = conj(R_(l-1)^(m-1)):
  *     gz = sum conj(R_l^m) L_(l+1)^m,   gx + i gy = sum conj(R_l^m) L_(l+1)^(m+1)
  * Of a multipole expansion M: gz = - sum conj(M_(l-1)^m) S_l^m,   gx + i gy = - sum conj(M_(l-1)^(m-1)) S_l^m
@@ -219,8 +223,8 @@ static void fill_factors(const fmm_operators *o, int local, int l, int m, const 
     f[0] = twice * c[0], f[1] = twice * c[1];
     coefficient(o, local, expansion, there, m, c);
     f[6] = sign * twice * c[0], f[7] = sign * twice * c[1];
-    coefficient(o, local, expansion, there, local ? m + 1 : m - 1, up);     /* beside harmonic m  */
-    coefficient(o, local, expansion, there, local ? -m + 1 : -m - 1, down); /* beside harmonic -m */
+    coefficient(o, local, expansion, there, local ? m + 1 : m - 1, up);     /* with harmonic m  */
+    coefficient(o, local, expansion, there, local ? -m + 1 : -m - 1, down); /* with harmonic -m */
     double other = m == 0 ? 0 : m & 1 ? -1 : 1;                             /* harmonic -m is other times the conjugate of harmonic m */
     f[2] = sign * (up[0] + other * down[0]);
     f[3] = sign * (up[1] - other * down[1]);
@@ -228,7 +232,8 @@ static void fill_factors(const fmm_operators *o, int local, int l, int m, const 
     f[5] = (other * down[0] - up[0]);
 }
 
-/* Degrees that a gradient needs: one less in a local expansion, one more in a multipole expansion. */
+/* Evaluates an expansion at the targets.  The gradient of a local expansion needs one degree less than the potential, that of a
+ * multipole expansion one more. */
 static void evaluate(const fmm_operators *o, int local, const fmm_frame *frame, const double *expansion, const fmm_targets *targets)
 {
     double factors[FMM_FACTORS * ((FMM_MAX_ORDER + 2) * (FMM_MAX_ORDER + 3) / 2)];
@@ -262,7 +267,7 @@ void fmm_l2l(const fmm_operators *o, int octant, int64_t pairs, const double *co
     o->kernels->translate(&o->l2l[octant], o->order, (const int[2]){o->local, o->local}, pairs, from, NULL, to, work);
 }
 
-/* Some pairs that are alike. */
+/* Pairs that are translated together: either all have one source or all have both. */
 typedef struct batch {
     int count;
     const double *ahead[FMM_MAX_BATCH], *behind[FMM_MAX_BATCH];
@@ -295,7 +300,7 @@ void fmm_m2l(const fmm_operators *o, int order, const int direction[3], int64_t 
 
 int fmm_order_at(int order, double distance)
 {
-    return (int)ceil(order * log(3) / log(2 * distance - 1) - 1e-9); /* the same at distance 2, in spite of rounding */
+    return (int)ceil(order * log(3) / log(2 * distance - 1) - 1e-9); /* equal to `order` at distance 2, despite rounding */
 }
 
 int fmm_m2l_order(int order, const int direction[3])

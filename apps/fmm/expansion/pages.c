@@ -10,8 +10,8 @@ enum { MEGABYTES_2 = 1 << 21, MAX_ARRAYS = 64 };
 
 #ifdef MADV_HUGEPAGE
 /*
- * Whether the system of this virtual machine gives free blocks of 2 MB back to its host: asking the host for one again takes many times as long as all that pages
- * of 2 MB save, while small pages are taken from what the system still has (notes/fmm-depth.md).
+ * Whether the system of this virtual machine returns free blocks of 2 MB to its host.  Requesting such a block again takes many times as
+ * long as pages of 2 MB save, whereas small pages are taken from memory that the system still has (notes/fmm-depth.md).
  */
 static bool gives_memory_back(void)
 {
@@ -20,17 +20,18 @@ static bool gives_memory_back(void)
     if (!file) return false;
     if (fscanf(file, "%d", &order) != 1) order = -1;
     (void)fclose(file);
-    return order >= 0; /* -1: it does not */
+    return order >= 0; /* -1: it returns none */
 }
 #endif
 
-/* Whole pages only. */
+/* Requests pages of 2 MB for those that lie completely in the memory. */
 static void want_huge_pages(const void *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = MEGABYTES_2, begin = (uintptr_t)memory, first = (begin + page - 1) / page * page;
     const uintptr_t last = (begin + bytes) / page * page;
-    if (last > first && !gives_memory_back()) (void)madvise((char *)first, last - first, MADV_HUGEPAGE); /* advice: all works without it */
+    /* only advice: a failure does not matter */
+    if (last > first && !gives_memory_back()) (void)madvise((char *)first, last - first, MADV_HUGEPAGE);
 #else
     (void)memory;
     (void)bytes;
@@ -50,13 +51,13 @@ yoke_status fmm_allocate_large(yoke_context *context, int64_t count, size_t byte
 
 enum { LEAST_PAGE = 1 << 12, MOST_PAGES = MEGABYTES_2 / LEAST_PAGE };
 
-/* Each page is written as it is. */
+/* Writes to each page without changing it. */
 static void touch(char *first, const char *last, size_t page)
 {
     for (volatile char *at = first; at < last; at += page) *at = *at;
 }
 
-/* Whole pages, at most 2 MB.  Returns the bytes that were not there. */
+/* Requests whole pages, at most 2 MB.  Returns the number of bytes that were not present. */
 static size_t get_piece(char *first, char *last, size_t page)
 {
     unsigned char is_there[MOST_PAGES];
@@ -71,7 +72,7 @@ static size_t get_piece(char *first, char *last, size_t page)
     return missing;
 }
 
-/* Whole pages, in pieces that end where pages of 2 MB do. */
+/* Requests whole pages, in pieces that end at the boundaries of pages of 2 MB.  Returns the number of bytes that were not present. */
 static double get(char *first, char *last, size_t page)
 {
     const uintptr_t begin = (uintptr_t)first / MEGABYTES_2, end = ((uintptr_t)last + MEGABYTES_2 - 1) / MEGABYTES_2;
@@ -84,7 +85,7 @@ static double get(char *first, char *last, size_t page)
     return (double)missing;
 }
 
-/* The part that tells of the rest: an eighth, but 8 MB at least. */
+/* The end of the first part, from which the time of the rest is predicted: an eighth, but at least 8 MB. */
 static char *end_of_first(char *first, char *last)
 {
     const size_t least = 4 * MEGABYTES_2, part = (size_t)(last - first) / 8, some = part > least ? part : least;
@@ -122,7 +123,7 @@ void fmm_pages_get(void *memory, size_t bytes, fmm_new_memory *told)
 
 #endif
 
-/* Arrays that follow one another are one piece of memory. */
+/* Requests the memory of all arrays.  Adjacent arrays are processed as one piece. */
 static void get_all(int arrays, char *const *array, size_t bytes, fmm_new_memory *told)
 {
     enum { MOST_BETWEEN = 1 << 8 };

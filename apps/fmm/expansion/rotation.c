@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What all entries of one angle need. */
+/* Numbers that all entries for one angle use. */
 typedef struct angle {
     double cosine, half_cosine, half_sine;
-    double root_factorial[2 * FMM_MAX_ORDER + 1]; /* square roots */
+    double root_factorial[2 * FMM_MAX_ORDER + 1]; /* square roots of factorials */
 } angle;
 
 static double minus_one_to(int n) { return n & 1 ? -1 : 1; }
@@ -34,7 +34,7 @@ static double next_degree(const angle *a, int l, int k, int m, double now, doubl
     return (l + 1) / up * ((2 * l + 1) * (a->cosine - (double)(k * m) / (l * (l + 1))) * now - down / l * before);
 }
 
-/* Entry (k, m) of degree l in one table: sums over orders m and -m. */
+/* Sets entry (k, m) of degree l in one table: sums over orders m and -m. */
 static void enter(const angle *a, const fmm_rotation *rotation, int l, int k, int m, double plus, double minus, double *table)
 {
     double s_k = a->root_factorial[l + k] * a->root_factorial[l - k], s_m = a->root_factorial[l + m] * a->root_factorial[l - m];

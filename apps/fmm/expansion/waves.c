@@ -7,7 +7,7 @@
 
 #define PI 3.14159265358979323846
 
-enum { FAMILY = 8, LINE = 8 /* doubles */ };
+enum { FAMILY = 8, LINE = 8 /* doubles in a cache line */ };
 
 #include "expansion/wave_nodes.h"
 
@@ -18,7 +18,7 @@ static int degrees_of(int order, int m, int parity) { return order - m - parity 
 static int modes_of(int modes, int parity) { return (modes + (parity ? 1 : 2)) / 2; }
 static size_t whole_lines(size_t count) { return (count + LINE - 1) / LINE * LINE; }
 
-/* Sizes and places; the rings of a set have modes that do not fall. */
+/* Sets sizes and positions.  The numbers of modes do not decrease from one ring of a set to the next. */
 static void lay_out(fmm_waves *w, int order, int set)
 {
     fmm_wave_tables *t = &w->tables;
@@ -45,7 +45,7 @@ static size_t numbers_of(const fmm_wave_tables *t)
     return count + 2 * LINE;
 }
 
-/* Powers of nodes by mode; on the way back with weights, and the sign of exp(-lambda z). */
+/* Fills the powers of the nodes for each mode.  Those for the conversion back include the weights, and the sign of exp(-lambda z). */
 static double *fill_powers(fmm_waves *w, double *numbers)
 {
     fmm_wave_tables *t = &w->tables;
@@ -69,8 +69,8 @@ static double *fill_powers(fmm_waves *w, double *numbers)
 static double angle_of(const fmm_wave_tables *t, int ring, int j) { return 2 * PI * (j + 0.5) / t->angles[ring]; }
 
 /*
- * W = A_0 + sum over m > 0 of (-i)^m 2 Re(A_m exp(-i m alpha)), whose real part has the even modes and its imaginary part the odd ones; and what waves V give to mode m,
- * (-i)^m sum of V exp(-i m alpha) over all angles.
+ * Fills the cosines and sines.  A wave is W = A_0 + sum over m > 0 of (-i)^m 2 Re(A_m exp(-i m alpha)): its real part has the even modes,
+ * its imaginary part the odd ones.  In the conversion back, waves V contribute (-i)^m sum of V exp(-i m alpha), over all angles, to mode m.
  */
 static double *fill_angles(fmm_waves *w, double *numbers)
 {
@@ -127,7 +127,7 @@ static double *fill_waves(fmm_waves *w, double *numbers)
     return shifts + 18 * t->padded;
 }
 
-/* Polar angle 90 degrees; azimuth 0 for x, 90 degrees for y. */
+/* Fills the rotations to the axes x and y: the polar angle is 90 degrees, the azimuth 0 for x and 90 degrees for y. */
 static void fill_turns(fmm_waves *w, double *numbers)
 {
     const fmm_rotation rotations[2] = {{FMM_ROTATION_REGULAR, 0, 0}, {FMM_ROTATION_IRREGULAR, 1, 0}};
@@ -165,7 +165,7 @@ yoke_status fmm_waves_create(yoke_context *context, int order, int set, fmm_held
         fmm_waves_destroy(w);
         return status;
     }
-    fill_turns(w, fill_angles(w, fill_powers(w, fill_waves(w, w->numbers)))); /* waves first: they are read as vectors */
+    fill_turns(w, fill_angles(w, fill_powers(w, fill_waves(w, w->numbers)))); /* waves are first, because they are read as vectors */
     *waves = w;
     return YOKE_OK;
 }
@@ -179,17 +179,17 @@ void fmm_waves_destroy(fmm_waves *w)
     yoke_release(context, w);
 }
 
-/* An odd number of lines, so that the same waves of different families do not meet in the same places of a cache. */
+/* The size is an odd number of cache lines, so that the same waves of different families are not in the same sets of a cache. */
 size_t fmm_waves_size(const fmm_waves *w) { return (size_t)(2 * FAMILY * 2 * w->tables.padded) + LINE; }
 
-/* And an expansion for children that are not there. */
+/* The work array includes a local expansion for missing children. */
 size_t fmm_waves_work(const fmm_waves *w)
 {
     const fmm_wave_tables *t = &w->tables;
     return FAMILY * (size_t)(2 * fmm_harmonics(t->order) + t->mode_first[t->rings] + 4 * t->padded) + whole_lines(2 * (size_t)w->local);
 }
 
-/* The octant whose place in x' y' z' is `child`. */
+/* The octant whose position in x' y' z' is `child`. */
 static int octant_of(int axis, int child)
 {
     const int x = child & 1, y = child >> 1 & 1, z = child >> 2;

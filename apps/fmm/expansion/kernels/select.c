@@ -1,4 +1,4 @@
-/* Which kernels the processor can run. */
+/* select.c - lists the kernels that the processor can run. */
 #include "expansion/kernels/kernels.h"
 
 #include "common/machine/isa.h"
