@@ -4,7 +4,8 @@
 
 #include "near/kernels/pairs.h"
 
-/* Sources whose sums are terms of the whole sum: with the kernel's tiles these are three levels, in which rounding errors grow little. */
+/* Number of sources whose sum is formed separately.  With the kernel's tiles sums have three levels, so that rounding errors grow
+ * little. */
 enum { PART = 8192 };
 
 static void add(double *to, const double *from, int64_t count)

@@ -8,10 +8,10 @@
 
 extern const char fmm_pair_text[], fmm_direct_text[]; /* pair_text.h, direct_text.h (yoke_embed_text) */
 
-/* What is summed: for each particle its potential, and with gradients those behind it. */
+/* The sums that are computed: the potential at each particle, followed by its gradient if there are gradients. */
 typedef struct sums {
     const fmm_particles *particles;
-    int gradient, width; /* width: values of a particle */
+    int gradient, width; /* width: number of values of a particle */
 } sums;
 
 static void sum_on_host(int64_t first, int64_t last, void *const *arrays, void *user)

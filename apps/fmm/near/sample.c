@@ -9,9 +9,9 @@
 #include "particles/random.h"
 #include "particles/scale.h"
 
-enum { TOGETHER = 16 }; /* places that a thread takes at once */
+enum { TOGETHER = 16 }; /* number of positions that a thread processes at a time */
 
-/* Sums over the scaled particles at those of `at`. */
+/* Computes the sums over the scaled particles at the positions of `at`. */
 static void sum_at(const fmm_particles *scaled, const fmm_particles *at, fmm_field *exact)
 {
 #pragma omp parallel for schedule(dynamic)
@@ -28,7 +28,7 @@ static void sum_at(const fmm_particles *scaled, const fmm_particles *at, fmm_fie
     }
 }
 
-/* Squares of what was summed, while it is in the units of scaled particles. */
+/* Sets squares and products of the sums while these are in the units of the scaled particles. */
 static void set_squares(const fmm_particles *scaled, fmm_reference *r)
 {
     const fmm_field *e = r->exact;
@@ -124,15 +124,15 @@ yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int
     return status;
 }
 
-/* Squares at each particle of the sample [count], in the same unit: of errors, of what is exact, and of what was computed. */
+/* Squares at each particle of the sample [count], in the same unit: of errors, of exact values, and of computed values. */
 typedef struct squares {
     int64_t count;
     const double *weight;
     double *error, *exact, *computed;
-    double all; /* the mean of computed ones over all particles */
+    double all; /* the mean of squared computed values over all particles */
 } squares;
 
-/* The mean of values with weights, those of `b` (NULL: 0) subtracted. */
+/* The weighted mean of a - b; of a if b is NULL. */
 static double mean(const squares *s, const double *a, const double *b)
 {
     double sum = 0, weight = 0;
@@ -141,13 +141,15 @@ static double mean(const squares *s, const double *a, const double *b)
 }
 
 /*
- * The root of the quotient of the errors' mean square and that of all particles: of what was computed, and the sample's mean difference of exact and computed
- * (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, sect. 7.3, with slope 1).  Its standard error as a part of it; the sample's own norm as a part of that.
+ * Returns the root of the mean squared error divided by the mean square over all particles.  The latter is the mean square of the computed
+ * values over all particles plus the sample's mean difference of exact and computed squares (W. G. Cochran, Sampling Techniques, 3rd ed.,
+ * 1977, sect. 7.3, with slope 1).  *uncertainty: the standard error of the result, relative to it.  *norm: the sample's own norm, relative
+ * to that of all particles.
  */
 static double ratio(const squares *s, double *uncertainty, double *norm)
 {
     const double error = mean(s, s->error, NULL), exact = mean(s, s->exact, NULL), change = mean(s, s->exact, s->computed);
-    const bool known = s->all + change > 0 && isfinite(s->all); /* else, the field is wrong or overflows, only the sample counts */
+    const bool known = s->all + change > 0 && isfinite(s->all); /* otherwise the field is wrong or overflows, and only the sample counts */
     const double size = known ? s->all + change : exact;
     double scatter = 0, weight = 0;
     *uncertainty = 0;
@@ -163,14 +165,14 @@ static double ratio(const squares *s, double *uncertainty, double *norm)
     return sqrt(error / size);
 }
 
-/* One component of a field; it is multiplied by charges where they are given. */
+/* One component of a field.  It is multiplied by the charges, if they are given. */
 typedef struct component {
-    const double *is, *should; /* [all particles], [sample] */
-    const double *charge;      /* [all particles] */
+    const double *is, *should; /* computed [all particles], exact [sample] */
+    const double *charge;      /* [all particles]; NULL: none */
     double most, unit;         /* units of charges and of the component */
 } component;
 
-/* Adds its squares. */
+/* Adds the squares of a component. */
 static void add_squares(const fmm_reference *r, const component *c, squares *s)
 {
     for (int64_t k = 0; k < s->count; k++) {
@@ -187,7 +189,7 @@ static void clear(squares *s, double all)
     s->all = all;
 }
 
-/* A unit in which the squares of some values and of one more neither overflow nor all vanish. */
+/* Returns a unit in which the squares of these values and of `other` do not overflow, and do not all vanish. */
 static double unit_of(int64_t count, const double *const values[4], double other)
 {
     double unit = isfinite(other) ? other : 0;
@@ -213,7 +215,7 @@ fmm_mean_energy fmm_reference_energy(const fmm_reference *r, const double *produ
     return (fmm_mean_energy){fmax(fabs(middle), error) / 2, error / 2};
 }
 
-/* All in units of the largest charge and the potentials' root mean square. */
+/* Compares energies, in units of the largest charge and of the potentials' root mean square. */
 static void compare_energies(const fmm_reference *r, const fmm_field *field, const fmm_field_size *size, double *value, fmm_sample *sample)
 {
     const double exact = size->energy, unit = size->potential;

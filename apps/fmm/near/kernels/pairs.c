@@ -11,7 +11,8 @@
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-/* Vectors of targets that go through the sources together, and targets that go through packed sources together: as many as registers hold. */
+/* Number of vectors of targets that are processed together for each source, and number of targets that are processed together for each
+ * vector of packed sources: as many as registers hold. */
 enum { VECTORS = 2, TARGETS = 4 };
 #define VECTOR_BYTES 64
 #elif defined(__AVX__)
@@ -25,8 +26,8 @@ enum { VECTORS = 1, TARGETS = 1 };
 enum {
     LANES = VECTOR_BYTES / sizeof(double),
     GROUP = VECTORS * LANES,
-    /* Sources that are summed by themselves before their sum is added to the target's: they stay in the cache while all targets go through
-     * them, and the rounding errors of long sums grow less. */
+    /* Number of sources whose sum is formed separately and then added to the target's: they stay in the cache while all targets are
+     * processed, and the rounding errors of long sums grow less. */
     TILE = 256
 };
 
@@ -39,8 +40,9 @@ typedef struct group {
 } group;
 
 /*
- * 1 / sqrt(s), 0 for s below the least normal double.  A Newton step takes y to y (1 + e/2) with e = 1 - s y^2; with more terms of
- * (1 - e)^(-1/2) = 1 + e/2 + 3/8 e^2 + 5/16 e^3 + ... it has order four: from a relative error d to about 4.4 d^4.
+ * 1 / sqrt(s); 0 for s below the least normal double.  A Newton step replaces y by y (1 + e/2) with e = 1 - s y^2.  With more terms of
+ * (1 - e)^(-1/2) = 1 + e/2 + 3/8 e^2 + 5/16 e^3 + ... it has order four: a relative error d
+ * becomes about 4.4 d^4.
  */
 static inline vector newton(vector s, vector y)
 {
@@ -52,17 +54,19 @@ static inline vector reciprocal_root(vector s)
 {
 #if defined(__AVX512F__)
     __mmask8 apart = _mm512_cmp_pd_mask(s, _mm512_set1_pd(DBL_MIN), _CMP_GE_OQ);
-    return newton(s, _mm512_maskz_rsqrt14_pd(apart, s)); /* from 6e-5 */
+    return newton(s, _mm512_maskz_rsqrt14_pd(apart, s)); /* improves a relative error of 6e-5 */
 #else
-    /* The exponent halved and negated, and a chord for the mantissa: a relative error of at most 3.5 % for all normal numbers (the idea is in C. Lomont,
-     * Fast inverse square root, 2003).  There is no instruction for doubles, and that for floats has not their range. */
+    /* First approximation: the exponent is halved and negated, and a chord replaces the function of the mantissa.  The relative error is at most
+     * 3.5 % for all normal numbers (the idea is in C. Lomont, Fast inverse square root, 2003).  There is no such instruction for doubles,
+     * and that
+     * for floats lacks their range. */
     integers guess = (0x5FE6EB50C7B537A9 - ((integers)s >> 1)) & (s >= DBL_MIN);
     vector y = newton(s, (vector)guess);
-    return newton(s, y); /* from 3.5e-2 over 7e-6 */
+    return newton(s, y); /* the relative error was 3.5e-2, then 7e-6 */
 #endif
 }
 
-/* What a pair is computed with where charges are softened (particles/particles.h). */
+/* Constants for pairs of charges with a softening H (particles/particles.h). */
 typedef struct softening {
     double square;    /* H^2 */
     double inverse;   /* H^-2 */
@@ -90,7 +94,7 @@ static inline __attribute__((always_inline)) pair pair_of(vector square, const s
                   choose(near, soft->slope * (5.0 - 3.0 * part), plain.slope * inverse)};
 }
 
-/* The slope of a charge whose share of the potential is known. */
+/* The slope that belongs to a charge and to its share of the potential. */
 static inline __attribute__((always_inline)) vector slope_of(vector charge, vector share, const pair *p, const softening *soft)
 {
     return (soft ? charge : share) * p->slope;
@@ -116,7 +120,7 @@ static inline __attribute__((always_inline)) void add_tile(const fmm_sources *so
     }
 }
 
-/* From or to up to GROUP doubles; lanes behind them repeat the first, so that they are somewhere. */
+/* Loads or stores up to GROUP doubles.  When loading, further lanes repeat the first value, so that their positions are valid. */
 static inline void load(vector *to, const double *from, int64_t count)
 {
     double values[GROUP];
@@ -174,7 +178,7 @@ static inline double sum(vector v)
 
 static inline void add_at(double *at, vector v) { *(loose_vector *)at += v; }
 
-/* `number` of the others, from i on, and all packed ones. */
+/* Sums the pairs of `number` of the other particles, from i on, with all packed particles. */
 static inline __attribute__((always_inline)) void meet(int number, bool gradient, bool mutual, const softening *soft,
                                                        const fmm_bodies *packed, const fmm_bodies *others, int64_t i)
 {

@@ -1,4 +1,4 @@
-/* Which kernels of near pairs the processor can run, and the best of them. */
+/* select.c - lists the kernels of near pairs that the processor can run, and selects the best. */
 #include "near/kernels/single.h"
 
 #include "common/machine/isa.h"

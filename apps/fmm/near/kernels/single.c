@@ -10,7 +10,7 @@
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-/* Targets that go through the packed particles together: as many as registers hold. */
+/* Number of targets that are processed together for each vector of packed particles: as many as registers hold. */
 enum { TARGETS = 4 };
 #define VECTOR_BYTES 64
 #elif defined(__AVX__)
@@ -31,13 +31,13 @@ typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t integers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float loose_vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(float)), may_alias)); /* anywhere in memory */
 
-/* 1 / sqrt(s) of the lanes that are apart, and 0 of others; a bit for each that is apart. */
+/* 1 / sqrt(s) in lanes whose particles are not too close, 0 in the others; apart: a bit for each of the former lanes. */
 typedef struct roots {
     vector inverse;
     uint32_t apart;
 } roots;
 
-/* Both instructions are followed by a step that leaves less than a unit in the last place of their errors. */
+/* The approximation by an instruction is followed by a step that reduces its error to less than a unit in the last place. */
 static inline __attribute__((always_inline)) roots roots_of(vector s, vector least)
 {
 #if defined(__AVX512F__)
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) roots roots_of(vector s, vector lea
 #endif
 }
 
-/* Of a vector of partial sums of each component to their sums. */
+/* Adds the lanes of each component's vector of partial sums. */
 static inline __attribute__((always_inline)) void reduce(vector potential, vector gx, vector gy, vector gz, float sum[FMM_SINGLE_WIDTH])
 {
     typedef float four __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
@@ -90,7 +90,7 @@ typedef struct meeting {
     int64_t told;
 } meeting;
 
-/* Tells of the close ones of the vector from j on. */
+/* Reports the close pairs of a target with the vector of packed particles from j on. */
 static __attribute__((noinline, cold)) void tell(meeting *m, int64_t target, int64_t j, uint32_t which)
 {
     const int64_t first = j & ~(int64_t)(FMM_SINGLE_PACK - 1);
@@ -98,7 +98,7 @@ static __attribute__((noinline, cold)) void tell(meeting *m, int64_t target, int
     m->told++;
 }
 
-/* `number` targets, from i on, and all packed ones. */
+/* Sums the pairs of `number` targets, from i on, with all packed particles. */
 static inline __attribute__((always_inline)) void meet(int number, bool gradient, bool both, meeting *m, int64_t i)
 {
     const fmm_single_packed *p = m->packed;
