@@ -1,4 +1,5 @@
-/* What each leaf has near it, and which finer cells act on it by their expansions. */
+/* leaf_lists.c - finds the leaves near each leaf (list U), and the finer cells that act on it by their expansions (list W, and its
+ * converse X). */
 #include <omp.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 
 enum { MAX_ROOTS = FMM_NEIGHBOURS * (FMM_MAX_DEPTH + 2), CHUNK = 64 /* leaves */, FIRST_ROOM = 4096 };
 
-/* A neighbour of the leaf: a cell of its level, or (cell -1) a leaf by its number. */
+/* A neighbour of the leaf: a cell of its level, with the number of its first leaf, or (cell -1) a leaf with its number. */
 typedef struct root {
     int32_t leaf, cell;
 } root;
@@ -15,7 +16,7 @@ typedef struct in_w {
     int32_t cell, level;
 } in_w;
 
-/* What a thread collects: U and W of leaves. */
+/* The lists U and W that a thread has collected. */
 typedef struct collector {
     const fmm_tree *tree;
     yoke_status status;
@@ -23,11 +24,11 @@ typedef struct collector {
     int64_t num_near, near_room, num_w, w_room;
     int32_t *near;
     in_w *w;
-    int level;      /* of the leaf */
+    int level;      /* of the current leaf */
     uint32_t at[3]; /* its coordinates */
 } collector;
 
-/* Room for one more.  Threads take turns, since they share the context. */
+/* Makes room for one more entry.  Only one thread at a time does this, because the context is shared. */
 static void make_room(collector *c)
 {
 #pragma omp critical(fmm_leaf_lists)
@@ -55,7 +56,7 @@ static void add_w(collector *c, int level, int32_t cell)
     if (!c->status) c->w[c->num_w++] = (in_w){cell, level};
 }
 
-/* What is in a cell with coordinates `at`, whose parent touches the leaf. */
+/* Adds a cell with coordinates `at`, whose parent touches the leaf, or the cells in it to the leaf's lists. */
 static void descend(collector *c, int level, int32_t cell, const uint32_t at[3])
 {
     const fmm_level *cells = &c->tree->level[level];
@@ -86,10 +87,10 @@ typedef struct touched {
     unsigned octants;
 } touched;
 
-/* The parents of a cell's neighbours, as the walk at its parent has them, in ascending order.  octant: of the cell. */
+/* Finds the parents of a cell's neighbours, in ascending order.  near: as in a walk at the cell's parent.  octant: of the cell. */
 static int find_parents(const int32_t near[FMM_NEIGHBOURS], int octant, touched parents[8])
 {
-    /* In each coordinate [half in which the cell lies][the parent that comes first, or the next]: the octants that touch it. */
+    /* For each coordinate [half of the parent in which the cell lies][first or second parent]: the octants that touch the cell. */
     static const unsigned char in_x[2][2] = {{0xAA, 0xFF}, {0xFF, 0x55}}, in_y[2][2] = {{0xCC, 0xFF}, {0xFF, 0x33}},
                                in_z[2][2] = {{0xF0, 0xFF}, {0xFF, 0x0F}};
     const int x = octant & 1, y = octant >> 1 & 1, z = octant >> 2;
@@ -105,7 +106,8 @@ static int find_parents(const int32_t near[FMM_NEIGHBOURS], int octant, touched 
     return count;
 }
 
-/* The neighbours of a cell on its level, in ascending order: children of a cell follow one another.  The walk is at its parent. */
+/* Finds the neighbours of a cell on its level, in ascending order: children of a cell have successive numbers.  The walk is at the
+ * cell's parent. */
 static int find_neighbours(const fmm_walk *walk, int level, int32_t cell, root *roots)
 {
     const fmm_level *above = &walk->tree->level[level - 1], *cells = &walk->tree->level[level];
@@ -125,7 +127,8 @@ static int find_neighbours(const fmm_walk *walk, int level, int32_t cell, root *
     return count;
 }
 
-/* The neighbours of a leaf, and leaves in whose W direct cells around it are, in the order of their particles. */
+/* Finds the neighbours of a leaf, coarser leaves that touch it, and those for which a cell around it is a direct cell of W, in the order
+ * of their particles. */
 static int find_roots(fmm_walk *walk, int level, int32_t cell, root *roots)
 {
     const fmm_tree *tree = walk->tree;
@@ -159,7 +162,7 @@ static void collect(collector *c, int32_t leaf)
     }
 }
 
-/* Leaves that one thread visited: from where on what belongs to them is in its lists. */
+/* Leaves that one thread visited, and the beginning of their entries in the thread's lists. */
 typedef struct chunk {
     int thread;
     int64_t near, w;
@@ -180,10 +183,10 @@ static int64_t chunk_end(const visit *v, int64_t k)
     return (k + 1) * CHUNK < v->tree->leaves.count ? (k + 1) * CHUNK : v->tree->leaves.count;
 }
 
-/* About what each thread collects of U, in memory that it touches first. */
+/* Allocates about as much memory as each thread needs for its part of U.  The thread itself touches it first. */
 static yoke_status make_first_room(visit *v)
 {
-    enum { EACH = 30 /* near a leaf */ };
+    enum { EACH = 30 /* leaves near a leaf */ };
     const int64_t room = v->tree->leaves.count / v->threads * EACH + FIRST_ROOM;
     yoke_status status = YOKE_OK;
     for (int t = 0; t < v->threads && !status; t++) {
@@ -193,7 +196,7 @@ static yoke_status make_first_room(visit *v)
     return status;
 }
 
-/* Each thread collects; start[t + 1] becomes the number of entries of leaf t. */
+/* Collects the lists, with all threads.  start[t + 1] becomes the number of entries of leaf t. */
 static void visit_leaves(visit *v)
 {
 #pragma omp parallel num_threads(v->threads)
@@ -215,7 +218,7 @@ static void visit_leaves(visit *v)
     }
 }
 
-/* Brings together what the threads collected. */
+/* Copies the entries that the threads collected to the lists of all leaves. */
 static void copy_chunks(visit *v)
 {
 #pragma omp parallel for schedule(static) num_threads(v->threads)
@@ -296,7 +299,8 @@ void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list)
     *list = (fmm_w_list){0};
 }
 
-/* start[l][c]: the number of entries of a list, then its end, and, since they are written from the last one on, its beginning. */
+/* Fills the lists X.  start[l][c] is first the number of entries of a list, then its end.  Entries are written from the last one on, so
+ * that finally it is the beginning. */
 static void fill_x(const fmm_tree *tree, const fmm_w_list *w, int64_t cells, fmm_x_list *x)
 {
     int64_t *const start = x->start[0];

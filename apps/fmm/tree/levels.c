@@ -1,8 +1,8 @@
 #include "tree/levels.h"
 
 enum {
-    FEW_CELLS = 2048 /* take less time than to wake other threads */,
-    FEW_PARTICLES = 192 /* are counted faster than searched; at most 255 */
+    FEW_CELLS = 2048 /* up to this number, one thread takes less time than waking the others */,
+    FEW_PARTICLES = 192 /* up to this number (at most 255), counting is faster than a search */
 };
 
 /* The first particle in begin ... end - 1 whose octant by `shift` is `octant` or higher. */
@@ -18,7 +18,7 @@ static int32_t first_of_octant(const uint64_t *key, int32_t begin, int32_t end, 
     return begin;
 }
 
-/* Particles start[o] ... start[o + 1] - 1 of those in begin ... end - 1 lie in octant o; returns the set of octants with particles. */
+/* Divides the particles begin ... end - 1: start[o] ... start[o + 1] - 1 are in octant o.  Returns the set of octants with particles. */
 static unsigned split(const uint64_t *key, int32_t begin, int32_t end, int shift, int32_t start[9])
 {
     unsigned octants = 0;
@@ -57,7 +57,7 @@ static yoke_status make_root(fmm_tree *tree)
     return YOKE_OK;
 }
 
-/* The numbers of children in child[1 ... count] become the places of the first ones. */
+/* Replaces the numbers of children in child[1 ... count] by the positions of the first children.  Returns the number of all children. */
 static int32_t sum_children(fmm_level *level)
 {
     for (int64_t c = 0; c < level->count; c++) level->child[c + 1] += level->child[c];
@@ -97,7 +97,8 @@ static void fill_children(const fmm_tree *tree, int l, const fmm_level *level, f
     below->particle[below->count] = (int32_t)tree->count;
 }
 
-/* Splits the cells of level l; sets *below to the number of their children.  Where there are none the level stays without. */
+/* Splits the cells of level l, and sets *below to the number of their children.  If an adaptive tree has none, the level has no arrays
+ * of children. */
 static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_t *below)
 {
     fmm_level *level = &tree->level[l], *next = &tree->level[l + 1];
@@ -116,7 +117,7 @@ static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_
     return status;
 }
 
-/* Counts into level[].leaf the leaves in each cell, from below. */
+/* Sets level[].leaf to the number of leaves in each cell, from the deepest level up. */
 static void count_leaves(fmm_tree *tree)
 {
     for (int l = tree->depth; l >= 0; l--) {
@@ -131,7 +132,7 @@ static void count_leaves(fmm_tree *tree)
     tree->leaves.count = tree->count > 0 ? tree->level[0].leaf[0] : 0;
 }
 
-/* The counts of leaves become their numbers. */
+/* Records a leaf, or replaces the numbers of leaves in a cell's children by the numbers of their first leaves. */
 static void number_cell(fmm_tree *tree, int l, int64_t c)
 {
     fmm_level *level = &tree->level[l];

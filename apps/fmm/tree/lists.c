@@ -3,7 +3,7 @@
 yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list)
 {
     enum { OTHERS = FMM_NEIGHBOURS - 1 };
-    const int64_t most = 8 * max_parents; /* each of these children may be alone */
+    const int64_t most = 8 * max_parents; /* each of these children may have no siblings */
     *list = (fmm_far_list){0};
     yoke_status status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->target, &list->target);
     if (!status) status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->source, &list->source);
@@ -22,7 +22,7 @@ void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list)
     *list = (fmm_far_list){0};
 }
 
-/* Lists the parents that have children, with their neighbours that have some; returns their number. */
+/* Lists the parents that have children, with those of their neighbours that have children.  Returns the number of these parents. */
 static int64_t find_families(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last)
 {
     const fmm_level *above = &walk->tree->level[level - 1];
@@ -40,17 +40,17 @@ static int64_t find_families(fmm_far_list *list, fmm_walk *walk, int level, int6
     return families;
 }
 
-/* The direction of an octant from octant 0, and twice that of a neighbour. */
+/* Differences of numbers of directions: from octant 0 to an octant, and to a neighbour of the parent, which is two cells away. */
 static const int octant_offset[8] = {0, 1, 7, 8, 49, 50, 56, 57};
 static int neighbour_offset(int neighbour) { return 2 * (neighbour % 3 - 1 + 7 * (neighbour / 3 % 3 - 1) + 49 * (neighbour / 9 - 1)); }
 
-/* Some children of a family: pair counts of a target by direction, from its own on. */
+/* Counts the pairs of a target with some children of a family.  next: pairs by direction, from the direction of octant 0 on. */
 static inline void count_sources(unsigned sources, int64_t *next)
 {
     for (int s = 0; sources; s++, sources >>= 1) next[octant_offset[s]] += sources & 1;
 }
 
-/* The same, which are written to their places: next[direction]. */
+/* The same, and writes each pair to its position next[direction]. */
 static inline void write_sources(const fmm_near_family *of, unsigned sources, int32_t target, fmm_far_list *list, int64_t *next)
 {
     int32_t child = of->child;
@@ -65,7 +65,7 @@ static inline void write_sources(const fmm_near_family *of, unsigned sources, in
     }
 }
 
-/* Counts the pairs of the children of a parent, next[direction]++; if `fill`, each pair is written to the place that was counted. */
+/* Counts the pairs of the children of a parent, next[direction]++.  If `fill`, each pair is also written to the position that next had. */
 static inline void visit_family(fmm_far_list *list, const fmm_walk *walk, int level, int64_t family, int fill, int64_t *next)
 {
     const fmm_level *cells = &walk->tree->level[level];

@@ -6,19 +6,20 @@
 enum {
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
-    FEW_BITS = 2 * DIGIT_BITS,  /* of longer keys, so many of the highest bits are sorted first: few keys are equal then, ... */
-    MANY_BITS = 3 * DIGIT_BITS, /* ... and so many of more than FEW keys */
+    FEW_BITS = 2 * DIGIT_BITS,  /* longer keys are sorted by this number of their highest bits first, in which few keys are equal, ... */
+    MANY_BITS = 3 * DIGIT_BITS, /* ... and by this number if there are more than FEW keys */
     FEW = 1 << 21,
     LEAST_CHUNK = 4096,
     MAX_CHUNKS = 1024,
-    CHUNK = 1024,       /* about so many keys a thread takes at a time, to sort those that are equal in their first bits */
-    MOST_INSERTED = 48, /* keys that are equal in their first bits, sorted by insertion; ... */
+    CHUNK = 1024,       /* approximate number of keys that a thread takes at a time, to sort those with equal highest bits */
+    MOST_INSERTED = 48, /* maximum number of keys with equal highest bits that are sorted by insertion, ... */
     MOST_LOCAL = 8192   /* ... and by one thread */
 };
 
 /*
- * One pass moves all pairs of key and number from one pair of arrays to the other, by one digit, the lowest first.  The pairs are cut into chunks, one
- * per thread: place[chunk][digit] is first the number of the chunk's keys with the digit and then where the next of them goes.
+ * One pass moves all pairs of key and number from one pair of arrays to the other, by one digit, the lowest first.  The pairs are divided
+ * into chunks, one for each thread.  place[chunk][digit] is first the number of the chunk's keys with the digit, and then the position of
+ * the next of them.
  */
 typedef struct sorter {
     int64_t count, chunks;
@@ -41,7 +42,8 @@ static int64_t chunk_begin(int64_t count, int64_t chunks, int64_t chunk)
 
 static unsigned digit(uint64_t key, int shift) { return (unsigned)(key >> shift) & (DIGITS - 1); }
 
-/* Successive keys often have the same digit: they are counted apart, since a counter is ready again only some cycles after it was raised. */
+/* Counts the digits of each chunk.  Successive keys often have the same digit.  They have separate counters, because a counter that was
+ * just incremented is available again only after some cycles. */
 static void count_digits(sorter *s, int shift, int from)
 {
     enum { APART = 4 };
@@ -60,7 +62,7 @@ static void count_digits(sorter *s, int shift, int from)
     }
 }
 
-/* Whether all keys have the same digit, so that nothing has to be moved. */
+/* Replaces the counts by positions.  Returns nonzero if all keys have the same digit, so that nothing has to be moved. */
 static int sum_places(sorter *s)
 {
     int64_t next = 0;
@@ -113,7 +115,7 @@ static yoke_status sort_digits(yoke_context *context, int64_t count, int low, in
 
 /* ------------------------------------------------------------------------------------------------ equal keys */
 
-/* Stable, as all sorts here: few pairs, each put among those before it. */
+/* Sorts few pairs by insertion.  As all sorts here it is stable. */
 static void insert(int64_t count, uint64_t *keys, int32_t *order)
 {
     for (int64_t i = 1; i < count; i++) {
@@ -125,7 +127,7 @@ static void insert(int64_t count, uint64_t *keys, int32_t *order)
     }
 }
 
-/* At most MOST_LOCAL, in the cache of one core: as far down from the highest bit in which they differ as there are any. */
+/* Sorts at most MOST_LOCAL pairs in the cache of one core, by the digits in which keys differ, the lowest first. */
 static void sort_some(int64_t count, uint64_t *keys, int32_t *order)
 {
     enum { BITS = 8, VALUES = 1 << BITS };
@@ -146,7 +148,7 @@ static void sort_some(int64_t count, uint64_t *keys, int32_t *order)
     }
 }
 
-/* Where the keys end that are equal to that of `first` without their lowest bits. */
+/* Returns the end of the keys that are equal to keys[first] except for their `low` lowest bits. */
 static int64_t end_of_equal(const uint64_t *keys, int64_t first, int64_t count, int low)
 {
     int64_t end = first + 1;
@@ -154,7 +156,8 @@ static int64_t end_of_equal(const uint64_t *keys, int64_t first, int64_t count, 
     return end;
 }
 
-/* Begins of chunks, where other keys begin: [count / CHUNK + 2].  Returns the number of chunks.  So each thread reads and moves its own keys only. */
+/* Sets begin [count / CHUNK + 2] to the beginnings of chunks.  Keys with equal highest bits are in the same chunk, so each thread reads
+ * and moves its own keys only.  Returns the number of chunks. */
 static int64_t cut(int64_t count, int low, const uint64_t *keys, int64_t *begin)
 {
     const int64_t chunks = count / CHUNK + 1;
@@ -168,8 +171,8 @@ static int64_t cut(int64_t count, int low, const uint64_t *keys, int64_t *begin)
 }
 
 /*
- * Sorts keys that ascend without their lowest bits: those that are then equal to others, by one thread where they are few.  The others are listed: the first of
- * each, many [count / MOST_LOCAL].  Returns the number of these.
+ * Sorts keys that are sorted except for their `low` lowest bits.  A group of keys with equal highest bits is sorted by one thread if it has
+ * at most MOST_LOCAL keys.  The other groups are listed by their first keys, in many [count / MOST_LOCAL].  Returns their number.
  */
 static int64_t sort_few_equal(int64_t chunks, const int64_t *begin, int low, uint64_t *keys, int32_t *order, int64_t *many)
 {
@@ -194,7 +197,7 @@ static int64_t sort_few_equal(int64_t chunks, const int64_t *begin, int low, uin
 
 static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order);
 
-/* Those that ascend without their lowest bits.  Errors: MEMORY. */
+/* Sorts keys that are sorted except for their `low` lowest bits.  Errors: MEMORY. */
 static yoke_status sort_rest(yoke_context *context, int64_t count, int low, uint64_t *keys, int32_t *order)
 {
     int64_t *many = NULL, *begin = NULL, listed = 0;
@@ -208,7 +211,7 @@ static yoke_status sort_rest(yoke_context *context, int64_t count, int low, uint
     return status;
 }
 
-/* By the lowest bits; the others are the same.  Errors: MEMORY. */
+/* Sorts keys by their `bits` lowest bits; all others are equal.  Errors: MEMORY. */
 static yoke_status sort_bits(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
 {
     const int first = count > FEW ? MANY_BITS : FEW_BITS, low = bits > first ? bits - first : 0;

@@ -8,16 +8,16 @@
 #include "tree/sort.h"
 
 /*
- * Makes a box hardly larger, up to high[3] at least, so that its cells' centres are rounded neither in themselves nor when they are computed: the side has
- * SIDE_BITS bits, which leaves FMM_MAX_DEPTH + 1 for the centres.  Else translations between cells of deep levels would not be by the difference of the
- * centres that their particles see.
+ * Enlarges a box slightly, at least up to high[3], so that the centres of its cells can be represented and computed without rounding.  The
+ * side has SIDE_BITS bits, which leaves FMM_MAX_DEPTH + 1 bits for the centres.  Otherwise the vectors of translations between cells of
+ * deep levels would differ from the differences of the centres that are used for particles.
  */
 static void make_centres_exact(const double high[3], fmm_box *box)
 {
     enum { SIDE_BITS = DBL_MANT_DIG - 1 - FMM_MAX_DEPTH };
     int exponent;
     frexp(box->side, &exponent);
-    if (exponent < -900 || exponent > 900) return; /* far from what fmm_scale_create gives */
+    if (exponent < -900 || exponent > 900) return; /* far outside of the range that fmm_scale_create produces */
     const double unit = ldexp(1, exponent - SIDE_BITS);
     double side = box->side;
     for (int c = 0; c < 3; c++) {
@@ -27,7 +27,7 @@ static void make_centres_exact(const double high[3], fmm_box *box)
     box->side = ceil(side / unit) * unit;
 }
 
-/* The cube around particles as it is. */
+/* The smallest cube around the particles. */
 static fmm_box tight_box(const fmm_extent *extent)
 {
     fmm_box box = {.side = 0};
@@ -46,7 +46,7 @@ int fmm_depth_of_cells(int64_t cells)
     return depth;
 }
 
-/* cells 0: for trees of any depth. */
+/* As fmm_box_around (cells 0: trees of any depth) or fmm_box_around_cells. */
 static fmm_box box_around(const fmm_extent *extent, int64_t count, int64_t cells)
 {
     fmm_box box = tight_box(extent);
@@ -85,7 +85,7 @@ fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells)
     return box;
 }
 
-/* The cell of a level in one coordinate, at the part t of the box's side; of no use where t is not 0 ... 1. */
+/* The cell of a level in one coordinate, at a fraction t of the box's side.  The result has no meaning unless t is between 0 and 1. */
 static uint32_t cell_of(double t, int32_t cells)
 {
     const int32_t cell = (int32_t)(t * cells);
@@ -95,7 +95,7 @@ static uint32_t cell_of(double t, int32_t cells)
 /* A coordinate in units of the box. */
 static inline double place(double value, fmm_power unit) { return unit.exponent ? fmm_scale_coordinate(value, unit) : value; }
 
-/* Keys of the particles' cells on a level.  Errors: ARGUMENT. */
+/* Computes the keys of the particles' cells on a level.  Errors: ARGUMENT. */
 static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int level, uint64_t *keys)
 {
     int64_t bad = p->count;
@@ -119,7 +119,7 @@ static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int lev
                      ldexp(box->low[2], box->length), ldexp(box->side, box->length));
 }
 
-/* The tree with its sorted keys, without levels.  Errors: as those of fmm_tree_create. */
+/* Creates a tree with sorted keys, but without levels.  Errors: those of fmm_tree_create. */
 static yoke_status create_sorted(const fmm_particles *particles, fmm_box box, int key_level, fmm_tree **tree)
 {
     yoke_context *context = particles->context;

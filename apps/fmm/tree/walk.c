@@ -23,13 +23,13 @@ void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree)
     walk->coarser = walk->num_touching[0] = walk->num_x[0] = 0;
 }
 
-/* The children of a cell, with four bits for each octant: whether it has that child, and how many of the octants before. */
+/* The children of a cell.  Four bits for each octant: whether there is a child, and the number of children in earlier octants. */
 typedef struct children {
     int32_t first;
     uint32_t there, before;
 } children;
 
-/* cell -1: there is none. */
+/* cell -1: there is no cell, and there are no children. */
 static children children_of(const fmm_level *level, int32_t cell)
 {
     if (cell < 0) return (children){0};
@@ -40,7 +40,7 @@ static children children_of(const fmm_level *level, int32_t cell)
     return (children){level->child[cell], bits, (bits * 0x11111111) << 4};
 }
 
-/* -1: it has none of this octant. */
+/* Returns the child in an octant; -1: there is none. */
 static int32_t child_if_any(children of, int octant)
 {
     const int32_t missing = (int32_t)(of.there >> 4 * octant & 1) - 1; /* all bits, or none */
@@ -48,8 +48,8 @@ static int32_t child_if_any(children of, int octant)
 }
 
 /*
- * The neighbours of a cell that lies in its parent's half x, y, z, which are known where this is compiled: then all places are.  In each coordinate its
- * neighbours are three of the four children that lie side by side in `of`.
+ * Finds the neighbours of a cell in half x, y, z of its parent.  These arguments are constants, so that all positions are known when this
+ * is compiled.  In each coordinate the neighbours are three of the four children that lie side by side in `of`.
  */
 static inline void find_near(const children of[8], int x, int y, int z, int32_t *near)
 {
@@ -68,7 +68,7 @@ void fmm_walk_down(fmm_walk *walk, int level, int32_t cell)
     const int32_t *parents = walk->near[level - 1];
     int octant = fmm_octant(&walk->tree->level[level], cell), x = octant & 1, y = octant >> 1 & 1, z = octant >> 2;
     int32_t *near = walk->near[level];
-    children of[8]; /* of the parent and of its neighbours on the sides where the cell lies */
+    children of[8]; /* children of the parent, and of its neighbours on the sides where the cell is */
     for (int k = 0; k < 8; k++) of[k] = children_of(above, parents[(x + (k & 1)) + 3 * (y + (k >> 1 & 1)) + 9 * (z + (k >> 2))]);
     switch (octant) {
     case 0:
@@ -106,12 +106,13 @@ void fmm_walk_to(fmm_walk *walk, int level, int32_t cell)
     int32_t path[FMM_MAX_DEPTH + 1];
     path[level] = cell;
     for (int l = level; l > 0; l--) path[l - 1] = walk->tree->level[l].parent[path[l]];
-    int known = 0; /* the levels up to it are as they should be */
+    int known = 0; /* down to this level, the walk's cells are already those of the path */
     while (known < level && walk->cell[known + 1] == path[known + 1]) known++;
     for (int l = known + 1; l <= level; l++) fmm_walk_down(walk, l, path[l]);
 }
 
-/* A leaf of a coarser level that touches the parent touches the cell with coordinates `at` of a level too, or is in its list X. */
+/* Adds a leaf of a coarser level that touches the parent of the cell with coordinates `at`: it touches the cell too, or is in its list
+ * X. */
 static void add_coarser(fmm_walk *walk, int level, const uint32_t at[3], int32_t leaf)
 {
     const fmm_tree *tree = walk->tree;
