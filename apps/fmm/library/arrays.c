@@ -4,7 +4,7 @@
 
 static int64_t step_of(int64_t stride) { return stride ? stride : 1; }
 
-/* The first particle of which a value is not finite; count: none. */
+/* Copies values.  Returns the first particle whose value is not finite; count: none. */
 static int64_t copy_finite(int64_t count, const double *from, int64_t stride, double *to)
 {
     int64_t bad = count;

@@ -1,5 +1,5 @@
 /*
- * library.c - what yoke_fmm.h declares: a solver, and the last particles, to see what is new.
+ * library.c - the functions of yoke_fmm.h: a solver, and the last particles, to find out what has changed.
  */
 #include <float.h>
 #include <math.h>
@@ -15,11 +15,11 @@ enum { MAX_THREADS = 1024 };
 
 struct yoke_fmm {
     yoke_context *context;
-    yoke_fmm_options options; /* texts are the object's */
+    yoke_fmm_options options; /* as given; of texts and share the copies below are used */
     char *store, *declared, *devices;
     double share;
     fmm_solver *solver;
-    fmm_particles *particles; /* of the solver's last call */
+    fmm_particles *particles; /* those of the solver's last call */
     fmm_solution solution;
     yoke_fmm_result result;
 };
@@ -104,7 +104,7 @@ static yoke_status create_solver(yoke_fmm *fmm)
     return fmm_solver_create(fmm->context, &options, &fmm->solver);
 }
 
-/* What the last call found. */
+/* Converts a solution to a result. */
 static yoke_fmm_result result_of(const fmm_solution *found, int64_t particles)
 {
     int failed = 0;
@@ -191,7 +191,7 @@ static fmm_change compare(const fmm_particles *a, const fmm_particles *b)
     return memcmp(a->charge, b->charge, bytes) ? FMM_NEW_CHARGES : FMM_NOTHING_NEW;
 }
 
-/* Takes the particles for a call of the solver. */
+/* Copies the particles for a call of the solver.  *change: difference to the last ones. */
 static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_change *change)
 {
     fmm_particles *particles = NULL;
@@ -212,7 +212,7 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_chan
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
-/* The threads of the options for what follows; returns how many there were. */
+/* Sets the number of threads, unless it is 0.  Returns the previous number. */
 static int use_threads(int threads)
 {
     int before = omp_get_max_threads();
@@ -266,7 +266,7 @@ yoke_status yoke_fmm_get_result(const yoke_fmm *fmm, yoke_fmm_result *result)
     return YOKE_OK;
 }
 
-/* What there is to say where no trees were compared. */
+/* A text for the case that no trees were compared. */
 static const char *why_no_trees(const yoke_fmm *fmm)
 {
     if (tree_is_given(fmm)) return "the options give the tree\n";

@@ -36,7 +36,7 @@ static const char *unit_of(const fmm_tuned *tuned)
 
 /* ----------------------------------------------------------------------------------------------------- figure */
 
-/* What the script needs. */
+/* Data for the files of the figure. */
 typedef struct figure {
     const fmm_tuned *tuned;
     const char *base;
@@ -50,7 +50,7 @@ static void print_tree(FILE *out, const fmm_depth *chosen, const char *kind, int
             depth, of->order, of->near_pairs, of->far_pairs, p->tree, p->near, p->far, p->total, m->tree, m->near, m->far, m->total);
 }
 
-/* The rows of --explain.  Lines end at an empty line: between kinds of trees. */
+/* Prints the rows of --explain.  An empty line between kinds of trees ends a line of the figure. */
 static void print_data(FILE *out, const void *data)
 {
     const fmm_tuned *tuned = ((const figure *)data)->tuned;
@@ -121,7 +121,7 @@ json_t *fmm_waves_json(uint64_t levels, int set)
     return levels ? json_pack("{s:o, s:i}", "levels", list, "set", set) : list;
 }
 
-/* cells, capacity 0: of another tree. */
+/* cells, capacity: 0 if the tree is of another kind. */
 static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
     return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",

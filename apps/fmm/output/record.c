@@ -14,7 +14,7 @@ static json_t *seconds_of(const fmm_result *r)
                      app_json_number(r->write_s), "total", app_json_number(r->total_s));
 }
 
-/* null for what there is not. */
+/* A number; null if it is negative. */
 static json_t *whole(int64_t number) { return number < 0 ? json_null() : json_integer(number); }
 
 static json_t *text_or_null(const char *text) { return text ? json_string(text) : json_null(); }
@@ -24,7 +24,7 @@ typedef struct entry {
     json_t *value;
 } entry;
 
-/* All values are given up. */
+/* Sets all keys of the object.  The references to all values are released, even after an error. */
 static yoke_status set_all(yoke_context *context, json_t *object, int count, const entry *entries)
 {
     yoke_status status = YOKE_OK;
@@ -36,7 +36,7 @@ static yoke_status set_all(yoke_context *context, json_t *object, int count, con
     return status;
 }
 
-/* What each device did of the near field; null where it was not shared. */
+/* The part of each device in the near field; null if it was not shared. */
 static json_t *near_field_of(const fmm_solution *f)
 {
     json_t *list = f->parts ? json_array() : json_null();
@@ -49,7 +49,7 @@ static json_t *near_field_of(const fmm_solution *f)
     return list;
 }
 
-/* What the system had to give; null where that is not known. */
+/* New memory that the system provided; null if this is not known. */
 static json_t *memory_of(const fmm_solution *f)
 {
     if (isnan(f->memory_bytes)) return json_null();
@@ -57,7 +57,7 @@ static json_t *memory_of(const fmm_solution *f)
                      app_json_number(f->memory_predicted_s), "measured_s", app_json_number(f->memory_s));
 }
 
-/* What both fields took by the devices' clock and meters; null where they were not shared. */
+/* Time and energy of both fields, by the devices' clock and meters; null if they were not shared. */
 static json_t *shared_of(const fmm_solution *f)
 {
     const fmm_shared_told *told = &f->devices;
@@ -67,7 +67,7 @@ static json_t *shared_of(const fmm_solution *f)
                      app_json_number(told->measured.energy_j));
 }
 
-/* What is of one frame. */
+/* Sets the keys of one frame. */
 static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_result *r)
 {
     const fmm_solution *f = &r->solved;
@@ -121,7 +121,7 @@ static yoke_status set_sequence(yoke_context *context, json_t *record, const fmm
     return status;
 }
 
-/* That of the last frame, with the seconds of all. */
+/* The result of the last frame, with the sums of seconds over all frames. */
 static fmm_result sum_up(const fmm_result *results, int64_t count)
 {
     fmm_result all = results[count - 1];

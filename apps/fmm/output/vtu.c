@@ -4,7 +4,7 @@
 
 enum { ARRAYS = 7, CELL_VERTEX = 1 };
 
-/* Appended arrays, in the file's order; they are made one after the other in one memory. */
+/* Appended arrays, in the file's order.  They are filled one after the other in the same memory. */
 typedef struct array {
     const char *section, *name, *type;
     int components, size; /* bytes of a value */

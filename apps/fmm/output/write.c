@@ -5,7 +5,7 @@
 #include "particles/format.h"
 #include "particles/h5md.h"
 
-/* The columns of a particle, with a separator between them. */
+/* Prints the columns of a particle, with a separator between them. */
 static void print_particle(FILE *out, const fmm_particles *p, const fmm_field *f, int64_t i, char between)
 {
     fprintf(out, "%.17g%c%.17g%c%.17g%c%.17g", p->x[i], between, p->y[i], between, p->z[i], between, p->charge[i]);
@@ -26,7 +26,7 @@ static void print_columns(FILE *out, const fmm_particles *particles, const fmm_f
     for (int64_t i = 0; i < particles->count; i++) print_particle(out, particles, field, i, between);
 }
 
-/* Extended XYZ; the particles' kind is not known: X. */
+/* Prints extended XYZ.  The species of particles is not known, so it is X. */
 static void print_xyz(FILE *out, const fmm_particles *particles, const fmm_field *field)
 {
     fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"\n", (long long)particles->count,

@@ -7,20 +7,21 @@
 #include "particles/scale.h"
 
 /*
- * Particles with charges go into a table of places by a hash of their coordinates' bits; two at the same place are found by comparison.  The table has
- * at least twice as many places as particles.  All threads fill it to see whether there are any; only if so, one fills it anew in the particles' order.
+ * A hash table of particles with charges.  The hash is that of the bits of their coordinates, and particles at the same position are found
+ * by comparison.  The table has at least twice as many entries as there are particles.  All threads fill it to find out whether any
+ * particles coincide.  Only in this case one thread fills it again, in the order of the particles.
  */
 typedef struct table {
     const fmm_particles *particles;
-    fmm_power unit; /* of coordinates, by which sums see them */
+    fmm_power unit; /* of coordinates, as in sums */
     int64_t mask;
-    _Atomic int32_t *first; /* [mask + 1] 1 + number of the particle whose place it is; 0: free */
+    _Atomic int32_t *first; /* [mask + 1] 1 + number of the particle in this entry; 0: free */
 } table;
 
 static uint64_t bits(double value)
 {
     uint64_t bits;
-    value += 0.0; /* -0 lies where 0 does */
+    value += 0.0; /* -0 is the same position as 0 */
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
@@ -48,7 +49,7 @@ static int same_place(const table *t, int64_t i, int64_t j)
     return 1;
 }
 
-/* The first particle that came to i's place, which is i where it did. */
+/* Returns the first particle that was entered at the position of i; i if it is the first. */
 static int64_t first_at(const table *t, int64_t i)
 {
     for (int64_t at = (int64_t)(hash(t, i) & (uint64_t)t->mask);; at = (at + 1) & t->mask) {
@@ -60,7 +61,7 @@ static int64_t first_at(const table *t, int64_t i)
     }
 }
 
-/* all: those without a charge too. */
+/* Whether any particles coincide.  all: includes particles without a charge. */
 static bool any(const table *t, bool all)
 {
     const fmm_particles *p = t->particles;
@@ -103,12 +104,13 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
     return YOKE_OK;
 }
 
-/* In the order of the particles, on one thread: where there are any, few are. */
+/* Adds the potentials of other particles at the same positions, in the order of the particles.  One thread suffices, because usually few
+ * coincide. */
 static yoke_status add_others(table *t, int64_t count, const int64_t *which, double *potential)
 {
     const fmm_particles *p = t->particles;
     const double nearest = 15 / (8 * p->softening);
-    double *charge = NULL; /* [count] of all particles at the place, at the first of them */
+    double *charge = NULL; /* [count] sum over all particles at a position, stored at the first of them */
     yoke_status status = yoke_allocate(p->context, p->count, sizeof *charge, &charge);
     if (status) return status;
     clear(t);

@@ -1,4 +1,4 @@
-/* Particles in columns of text or CSV, with or without a header. */
+/* columns.c - reads particles in columns of text or CSV, with or without a header. */
 #include <string.h>
 
 #include "particles/lines.h"
@@ -8,7 +8,7 @@ enum { MAX_COLUMNS = 64, NEEDED = 4 };
 
 static const char *const names[NEEDED] = {"x", "y", "z", "q"};
 
-/* Where the four numbers stand in a line. */
+/* The columns of the four numbers. */
 typedef struct columns {
     bool comma, header;
     int count, at[NEEDED];
@@ -21,14 +21,14 @@ static int find(const char *name, int count, char *const *fields)
     return -1;
 }
 
-/* What is between columns, for messages. */
+/* The separators of columns in words, for messages. */
 static const char *separators(const columns *c)
 {
     return c->comma ? "with commas between them, as the end of the file's name says"
                     : "with blanks between them (for commas the file's name ends with .csv)";
 }
 
-/* The first of the needed columns that a header has twice; NULL: none. */
+/* Returns the name of the first needed column that occurs twice in a header; NULL: none. */
 static const char *find_double(const columns *c, char *const *fields)
 {
     for (int n = 0; n < NEEDED; n++)
@@ -36,7 +36,7 @@ static const char *find_double(const columns *c, char *const *fields)
     return NULL;
 }
 
-/* Which of a header's columns are needed; returns which one is missing, or NULL. */
+/* Finds the needed columns in a header.  Returns the name of a missing one, or NULL. */
 static const char *find_columns(columns *c, char *const *fields)
 {
     for (int n = 0; n < NEEDED; n++) {
@@ -47,12 +47,12 @@ static const char *find_columns(columns *c, char *const *fields)
     return NULL;
 }
 
-/* All characters that fmm_fields_cut leaves out: a line of them alone is empty. */
+/* Skips all characters that fmm_fields_cut omits.  A line that consists of them is empty. */
 static char *without_blanks(char *line) { return line + strspn(line, " \t\v\f\r"); }
 
 /*
- * Up to the header, or the first line of numbers, which is *first; NULL: there is a header, or nothing at all.  A comment in which all four columns are
- * named is a header too.
+ * Reads up to the header or the first line of numbers.  *first: this line of numbers; NULL: there is a header, or nothing at all.  A
+ * comment that names all four columns is a header too.
  */
 static yoke_status read_header(fmm_lines *lines, columns *c, char **first)
 {

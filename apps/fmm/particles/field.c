@@ -38,10 +38,10 @@ void fmm_field_force(const fmm_particles *particles, const fmm_field *field, int
     for (int c = 0; c < 3; c++) force[c] = 0.0 - q * gradient[c];
 }
 
-/* Parts whose sums are made by several threads; the same at any number of them. */
+/* Number of parts of sums, which threads compute.  It does not depend on the number of threads. */
 enum { PARTS = 256 };
 
-/* Neumaier's summation: `low` is what `high` lost. */
+/* Neumaier's summation: `low` is the sum of the rounding errors of `high`. */
 typedef struct sum {
     double high, low;
 } sum;
@@ -61,7 +61,7 @@ static void add_parts(sum *s, const sum *parts)
     }
 }
 
-/* What is left without the correction is an infinite sum, of which the correction is no number. */
+/* If the sum is infinite, its correction is NaN and is not added. */
 static double total(const sum *s) { return isfinite(s->high) ? s->high + s->low : s->high; }
 
 double fmm_field_energy(const fmm_particles *particles, const fmm_field *field)
@@ -78,7 +78,7 @@ double fmm_field_energy(const fmm_particles *particles, const fmm_field *field)
     return total(&all);
 }
 
-/* hypot is slow, but its squares do not overflow and underflow. */
+/* hypot is slow, but it neither overflows nor underflows. */
 static double length_of(const double v[3])
 {
     double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
@@ -121,7 +121,7 @@ static double root_mean(const squares *parts, int count, int64_t particles)
     return particles > 0 ? unit * sqrt(total_square / (double)particles) : 0;
 }
 
-/* values [first ... last), times charges in units of `most` where they are given. */
+/* Squares of values [first ... last), multiplied by charges in units of `most` if charges are given. */
 static squares square_part(const double *values, const double *charge, double most, int64_t first, int64_t last)
 {
     squares s = {0};

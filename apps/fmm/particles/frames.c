@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits only: strtoll alone takes signs and blanks too.  Returns 0, or where the number ends. */
+/* Reads a number that consists of digits only, whereas strtoll also accepts signs and blanks.  Returns the end of the number; NULL:
+ * there is none. */
 static const char *number(const char *text, int64_t *value)
 {
     char *end;

@@ -11,7 +11,7 @@ enum { SHELLS = 8 };
 const char *const fmm_distribution_names[FMM_DISTRIBUTIONS + 1] = {"grid", "shells", "xenon",  "uniform", "clusters",
                                                                    "line", "plane",  "spiral", "outlier", NULL};
 
-/* The point at distance r of the cube's centre in the direction with third component z and azimuth t. */
+/* Places a particle at distance r from the cube's centre, in the direction with third component z and azimuth t. */
 static void place(fmm_particles *particles, int64_t i, double r, double z, double t)
 {
     double w = sqrt(1 - z * z);
@@ -33,7 +33,7 @@ static void make_grid(fmm_particles *particles)
     }
 }
 
-/* The first shells have one particle more than the last where the number is no multiple of 8. */
+/* If the number of particles is not a multiple of SHELLS, the first shells have one particle more than the last ones. */
 static void make_shells(fmm_particles *particles)
 {
     int64_t m = 0;
@@ -47,8 +47,8 @@ static void make_shells(fmm_particles *particles)
 }
 
 /*
- * A fraction u of the particles lies within r(u) = u^p / 2 of the centre, and the innermost with even density within `core`, which meets it at
- * u_core.  p is such that half of the particles lie within 0.025 % of the volume.
+ * A fraction u of the particles is within r(u) = u^p / 2 of the centre.  The innermost particles have constant density within a radius
+ * `core`, which equals r(u_core).  With this p half of the particles are within 0.025 % of the volume.
  */
 static void make_xenon(fmm_particles *particles, uint64_t seed)
 {
@@ -62,7 +62,7 @@ static void make_xenon(fmm_particles *particles, uint64_t seed)
 
 /* ------------------------------------------------------------------------------------------- other distributions */
 
-/* Additions, products and roots are the same to the last bit everywhere, and have to do for what follows, where they can. */
+/* Sums, products and roots are identical to the last bit on all machines.  The functions below use only these where this is possible. */
 
 static void set(fmm_particles *particles, int64_t m, const double at[3])
 {
@@ -81,7 +81,7 @@ static void make_uniform(fmm_particles *particles, uint64_t seed)
     }
 }
 
-/* A unit vector, evenly distributed: a point of the unit ball away from its centre. */
+/* Draws an evenly distributed unit vector: the direction of a point in the unit ball that is not near its centre. */
 static void draw_direction(uint64_t *seed, double direction[3])
 {
     double square;
@@ -96,8 +96,9 @@ static void draw_direction(uint64_t *seed, double direction[3])
 }
 
 /*
- * The distance from the centre of a Plummer sphere with a radius of 1, up to 5 of them: r^3 / (1 + r^2)^(3/2) of the particles are within r
- * (H. C. Plummer, MNRAS 71 (1911) 460), which is v^3 for v = r / sqrt(1 + r^2); and the largest of three random numbers is below v with probability v^3.
+ * Draws the distance from the centre of a Plummer sphere with a radius of 1, up to 5 radii.  A fraction r^3 / (1 + r^2)^(3/2) of the
+ * particles is within r (H. C. Plummer, MNRAS 71 (1911) 460).  This is v^3 for v = r / sqrt(1 + r^2), and the largest of three random
+ * numbers is below v with probability v^3.
  */
 static double draw_plummer(uint64_t *seed)
 {
@@ -122,7 +123,7 @@ static void make_clusters(fmm_particles *particles, uint64_t seed)
     }
 }
 
-/* Points at `corner` + s `first` + t `second`, s and t from 0 to 1; second NULL: of a line. */
+/* Places particles at `corner` + s `first` + t `second`, s and t from 0 to 1; second NULL: on a line. */
 static void make_flat(fmm_particles *particles, uint64_t seed, const double corner[3], const double first[3], const double *second)
 {
     for (int64_t m = 0; m < particles->count; m++) {
@@ -132,7 +133,8 @@ static void make_flat(fmm_particles *particles, uint64_t seed, const double corn
     }
 }
 
-/* About the curve at distance 0.4 s from the centre after 2 s turns, s from 0 to 1, and the same curve turned by a half. */
+/* Places particles around the curve at distance 0.4 s from the centre after 2 s turns, s from 0 to 1, and around the same curve rotated
+ * by half a turn. */
 static void make_spiral(fmm_particles *particles, uint64_t seed)
 {
     static const double thickness[3] = {0.03, 0.03, 0.01};
@@ -140,7 +142,7 @@ static void make_spiral(fmm_particles *particles, uint64_t seed)
         double s = fmm_random_uniform(&seed), r = fmm_random(&seed) >> 63 ? -0.4 * s : 0.4 * s;
         double at[3] = {0.5 + r * cos(4 * PI * s), 0.5 + r * sin(4 * PI * s), 0.5};
         for (int c = 0; c < 3; c++) {
-            double sum = 0; /* of three, which is nearly normal, but bounded */
+            double sum = 0; /* the sum of three is nearly normal, but bounded */
             for (int k = 0; k < 3; k++) sum += fmm_random_uniform(&seed);
             at[c] += thickness[c] * (sum - 1.5);
         }

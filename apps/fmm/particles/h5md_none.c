@@ -1,4 +1,4 @@
-/* Without HDF5: files of H5MD are refused. */
+/* h5md_none.c - refuses H5MD files in programs without HDF5. */
 #include "particles/h5md.h"
 #include "particles/readers.h"
 
@@ -30,7 +30,7 @@ yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t fra
 
 yoke_status fmm_h5md_add(fmm_h5md_writer *writer, const fmm_particles *particles, const fmm_field *field)
 {
-    (void)writer, (void)particles, (void)field; /* nothing was made */
+    (void)writer, (void)particles, (void)field; /* nothing was created */
     return YOKE_ERROR_INTERNAL;
 }
 

@@ -1,4 +1,4 @@
-/* Particles of H5MD files, frame by frame. */
+/* h5md_read.c - reads particles from H5MD files, frame by frame. */
 #include <hdf5.h>
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "particles/readers.h"
 
-/* A dataset's values: of one frame [count][components]. */
+/* A dataset, with values [count][components] for each frame. */
 typedef struct values {
     hid_t set;
     int rank;
@@ -28,7 +28,7 @@ static yoke_status fail(const fmm_h5md *r, const char *where, const char *why)
     return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s%s%s: %s", r->path, r->group, *r->group && *where ? "/" : "", where, why);
 }
 
-/* The only group in particles, or "all". */
+/* Finds the group "all" in particles, or the only group there. */
 static yoke_status find_group(fmm_h5md *r)
 {
     H5G_info_t info;
@@ -48,7 +48,7 @@ static yoke_status find_group(fmm_h5md *r)
     return YOKE_OK;
 }
 
-/* Opens NAME, which does not change, or NAME/value, which has frames. */
+/* Opens NAME, which is the same in all frames, or NAME/value, which has frames. */
 static yoke_status open_values(const fmm_h5md *r, const char *name, int rank, values *v)
 {
     char path[300];
@@ -78,7 +78,7 @@ static yoke_status open_values(const fmm_h5md *r, const char *name, int rank, va
     return YOKE_OK;
 }
 
-/* Whether as much is stored as the dataset claims to hold: one that was never written, or was cut, is all fill values. */
+/* Checks that values are stored: a dataset that was never written, or was truncated, consists of fill values. */
 static yoke_status check_stored(const fmm_h5md *r, const char *name, const values *v)
 {
     hsize_t all = 1;
@@ -90,7 +90,7 @@ static yoke_status check_stored(const fmm_h5md *r, const char *name, const value
     return YOKE_OK;
 }
 
-/* Reads a frame, from 0, of `count` particles. */
+/* Reads the values of a frame; frames are numbered from 0. */
 static yoke_status read_values(const fmm_h5md *r, const char *name, const values *v, int64_t frame, double *to)
 {
     hsize_t start[3] = {0}, size[3];
@@ -113,7 +113,7 @@ static yoke_status check_finite(const fmm_h5md *r, const char *name, int64_t cou
     return YOKE_OK;
 }
 
-/* Whether positions and charges are of the same particles; how many, and how many frames. */
+/* Checks that positions and charges have the same number of particles and of frames, and finds both numbers. */
 static yoke_status check_sizes(fmm_h5md *r, int64_t *frames)
 {
     const values *position = &r->position, *charge = &r->charge;

@@ -1,4 +1,4 @@
-/* Results as H5MD files, frame by frame. */
+/* h5md_write.c - writes results to H5MD files, frame by frame. */
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "particles/h5md.h"
 
 /*
- * The file is made in memory, so that it is written as all others are: whole or not at all.  A failed call gives a negative number, with which the
- * following ones fail as well; `failed` is looked at once.
+ * The file is created in memory, so that it is written like all others: completely or not at all.  A failed call returns a negative number,
+ * with which the following calls fail as well, so `failed` is checked only once.
  */
 struct fmm_h5md_writer {
     yoke_context *context;
     const char *path; /* borrowed */
     hid_t file;
     int failed;
-    int64_t frames, added;   /* to come, and there */
+    int64_t frames, added;   /* number of frames in total, and of those added so far */
     int64_t count;           /* particles of each frame */
     int potential, gradient; /* whether they are written */
     double *triples;         /* [count][3] */
@@ -55,7 +55,7 @@ static void write_text(writer *w, hid_t to, const char *name, const char *text)
     H5Tclose(type);
 }
 
-/* A dataset with the groups above it; closed by the caller.  rank 0: one value. */
+/* Creates a dataset and the groups above it; the caller closes it.  rank 0: one value. */
 static hid_t make_set(writer *w, const char *path, int rank, const hsize_t *size, hid_t type)
 {
     hid_t links = H5Pcreate(H5P_LINK_CREATE), space = rank ? H5Screate_simple(rank, size, NULL) : H5Screate(H5S_SCALAR);
@@ -66,7 +66,7 @@ static hid_t make_set(writer *w, const char *path, int rank, const hsize_t *size
     return set;
 }
 
-/* Values of all frames, [frames][count] or [frames][count][3], and the frames' numbers. */
+/* Creates the datasets for values of all frames, [frames][count] or [frames][count][3], and for the frames' numbers. */
 static void make_frames(writer *w, const char *name, int components)
 {
     const hsize_t size[3] = {(hsize_t)w->frames, (hsize_t)w->count, (hsize_t)components};
@@ -79,7 +79,7 @@ static void make_frames(writer *w, const char *name, int components)
     if (set >= 0) H5Dclose(set);
 }
 
-/* `size` values from `start` on. */
+/* Writes `size` values of a dataset, from `start` on. */
 static void write_part(writer *w, hid_t set, int rank, const hsize_t *start, const hsize_t *size, hid_t type, const void *values)
 {
     hid_t space = H5Dget_space(set), memory = H5Screate_simple(rank, size, NULL);
@@ -105,7 +105,7 @@ static void write_frame(writer *w, const char *name, int components, const doubl
     H5Dclose(set);
 }
 
-/* Charges of one frame are not of its time. */
+/* Writes charges.  If there is only one frame, they do not depend on time. */
 static void write_charge(writer *w, const double *charge)
 {
     const hsize_t count = (hsize_t)w->count;
@@ -136,7 +136,7 @@ static void write_about(writer *w)
     H5Sclose(space);
 }
 
-/* Open space without boundaries. */
+/* Describes the box: open space without boundaries. */
 static void write_box(writer *w)
 {
     static const char boundary[3][5] = {"none", "none", "none"};
@@ -153,7 +153,7 @@ static void write_box(writer *w)
     H5Gclose(group);
 }
 
-/* The first frame says what there is in all. */
+/* Creates the datasets.  The first frame determines which there are in all frames. */
 static yoke_status make_sets(writer *w, const fmm_particles *particles, const fmm_field *field)
 {
     w->count = particles->count;
@@ -195,7 +195,8 @@ yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t fra
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, GROWTH, 0);
-    /* In memory alone.  HDF5 looks whether there is a file of the name, and would open an old result: this is no file's name. */
+    /* The file exists in memory alone.  HDF5 checks whether a file of this name exists, and would open an old result, so the name is one
+     * that no file can have. */
     w->file = note(w, H5Fcreate("/dev/null/h5md", H5F_ACC_TRUNC, H5P_DEFAULT, access));
     H5Pclose(access);
     if (w->file >= 0) write_about(w), write_box(w);
@@ -223,7 +224,7 @@ yoke_status fmm_h5md_add(fmm_h5md_writer *w, const fmm_particles *particles, con
     return check_made(w);
 }
 
-/* The file's bytes go to where it shall lie. */
+/* Writes the bytes of the file to its path. */
 static yoke_status put(const writer *w)
 {
     app_file *out = NULL;

@@ -11,7 +11,7 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* Everything up to the end; the file's size is only a guess, as it may be a pipe or grow. */
+/* Reads everything up to the end.  The size of the file is only a first estimate, because it may be a pipe or grow. */
 static yoke_status read_all(fmm_lines *lines, FILE *in)
 {
     struct stat about;
@@ -30,7 +30,7 @@ static yoke_status read_all(fmm_lines *lines, FILE *in)
     return YOKE_OK;
 }
 
-/* The length of the line that begins there, without its LF. */
+/* The length of the line that begins at `at`, without its LF. */
 static int64_t length_at(const fmm_lines *lines, int64_t at)
 {
     const char *end = memchr(lines->bytes + at, '\n', (size_t)(lines->size - at));
@@ -67,7 +67,7 @@ yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *l
     if (!status) status = make_room(lines);
     if (status)
         fmm_lines_release(lines);
-    else if (!strncmp(lines->bytes, "\xEF\xBB\xBF", 3)) /* how spreadsheets begin UTF-8 */
+    else if (!strncmp(lines->bytes, "\xEF\xBB\xBF", 3)) /* spreadsheets begin UTF-8 with these bytes */
         lines->next.at = 3;
     return status;
 }
@@ -115,7 +115,7 @@ yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     for (char *c = text; *c; c++)
-        if (iscntrl((unsigned char)*c)) *c = '?'; /* words of the file, which a terminal might obey */
+        if (iscntrl((unsigned char)*c)) *c = '?'; /* words of the file may contain them, and a terminal might interpret them */
     return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: %s", lines->path, (long long)lines->next.before, text);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The largest absolute value, or `least` where that is larger. */
+/* The largest absolute value, or `least` if that is larger. */
 static double largest_of(int64_t count, const double *values, double least)
 {
     double largest = least;
@@ -30,7 +30,7 @@ fmm_extent fmm_extent_of(const fmm_particles *p)
 #pragma omp parallel for schedule(static) reduction(min : x0, y0, z0) reduction(max : x1, y1, z1)
     for (int64_t i = 0; i < p->count; i++) {
         const double x = p->x[i], y = p->y[i], z = p->z[i];
-        x0 = x < x0 ? x : x0, y0 = y < y0 ? y : y0, z0 = z < z0 ? z : z0; /* fmin and fmax are calls */
+        x0 = x < x0 ? x : x0, y0 = y < y0 ? y : y0, z0 = z < z0 ? z : z0; /* fmin and fmax would be function calls */
         x1 = x > x1 ? x : x1, y1 = y > y1 ? y : y1, z1 = z > z1 ? z : z1;
     }
     return (fmm_extent){{x0, y0, z0}, {x1, y1, z1}};
@@ -43,7 +43,7 @@ int fmm_scale_length(const fmm_particles *particles, const fmm_extent *extent)
     return exponent(largest);
 }
 
-/* The first particle whose charge is lost beside the largest; count: none. */
+/* The first particle whose charge is too small relative to the largest one; count: none. */
 static int64_t lost_charge(int64_t count, const double *charge, const double *scaled)
 {
     int64_t lost = count;

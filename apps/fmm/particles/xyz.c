@@ -1,4 +1,4 @@
-/* Particles in XYZ files, plain or extended, frame by frame. */
+/* xyz.c - reads particles from XYZ files, plain or extended, frame by frame. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +14,13 @@ struct fmm_xyz {
     fmm_place *place; /* [frames] */
 };
 
-/* Columns of a frame's lines: of the first coordinate and of the charge, and how many there are at least. */
+/* Columns in the lines of a frame: those of the first coordinate and of the charge, and their minimum number. */
 typedef struct layout {
     int position, charge, least;
     bool given; /* by Properties */
 } layout;
 
-/* A whole number, alone in its line. */
+/* Reads a whole number, alone in its line. */
 static yoke_status read_count(const fmm_lines *lines, char *line, int64_t *count)
 {
     char *word, *end;
@@ -37,7 +37,7 @@ static bool names_charge(const char *name)
     return !strcmp(name, "charge") || !strcmp(name, "charges") || !strcmp(name, "initial_charges") || !strcmp(name, "q");
 }
 
-/* Properties=species:S:1:pos:R:3:charge:R:1, triples of name, type and number of columns; up to a blank, or within quotes. */
+/* Reads Properties=species:S:1:pos:R:3:charge:R:1: triples of name, type and number of columns, up to a blank or in quotes. */
 static yoke_status read_properties(const fmm_lines *lines, char *text, layout *l)
 {
     int column = 0;
@@ -89,7 +89,7 @@ static yoke_status ended(const fmm_lines *lines, int64_t there, int64_t count)
                           (long long)count);
 }
 
-/* Passes over the next frame, and notes where it is; *more: there was one. */
+/* Skips the next frame, and records its position.  *more: there was a frame. */
 static yoke_status find_frame(fmm_xyz *xyz, bool *more)
 {
     fmm_lines *lines = &xyz->lines;

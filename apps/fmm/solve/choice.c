@@ -1,5 +1,5 @@
 /*
- * choice.c - which tree, and which order.
+ * choice.c - chooses the tree and the order.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 ||
 
 yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
 {
-    /* Doubles of each particle: key and number; sorted place and charge; the sums of both fields.  Sorting needs no more before there are sums. */
+    /* Number of doubles for each particle: key and number; sorted position and charge; sums of both fields.  Sorting needs no more than
+     * this, and is done before there are sums. */
     const int arrays = 2 + 4 + 2 * (s->options.gradient ? 4 : 1);
     fmm_method_destroy(s->method);
     s->method = NULL;
@@ -21,7 +22,8 @@ yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
     return fmm_pages_get_ahead(s->context, arrays, (size_t)particles * sizeof(double), &s->memory);
 }
 
-/* direct: as in fmm_method_options.  tree: NULL, or the particles sorted, which is taken over.  A chosen adaptive tree is as deep as its leaves ask. */
+/* Builds the method.  direct: as in fmm_method_options.  tree: NULL, or the tree of the sorted particles, which the method then owns.
+ * The depth of a chosen adaptive tree is limited by its leaves only. */
 static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t direct, fmm_tree *tree)
 {
     const double sort_s = tree ? s->tuned.sort_s : 0, begin_s = yoke_clock_s();
@@ -42,13 +44,13 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t 
     return status;
 }
 
-/* The chosen tree, with the lists that were counted for the choice. */
+/* Builds the chosen tree, with the lists that were counted for the choice. */
 static yoke_status build_chosen(fmm_solver *s, const fmm_particles *particles)
 {
     return build(s, particles, s->tuned.choice.direct, fmm_tuner_take_tree(s->tuner, s->cells));
 }
 
-/* Takes the given depth of those that were compared. */
+/* Makes the given depth the chosen one of those that were compared. */
 static yoke_status take_given(fmm_solver *s)
 {
     fmm_choice *choice = &s->tuned.choice;
@@ -61,13 +63,13 @@ static yoke_status take_given(fmm_solver *s)
     return YOKE_OK;
 }
 
-/* Plane waves are predicted only where their error will be measured; first those of the set of the order. */
+/* Plane waves are predicted only if their error will be measured, at first with the set of the order. */
 enum { USUAL_FINER = 0, NO_WAVES = -1 };
 
-/* What is above the order of the chosen set. */
+/* The difference between the number of the chosen set and the order. */
 static int finer_of(const fmm_accuracy *a) { return a->set ? a->set - a->order : NO_WAVES; }
 
-/* Takes over which tree was chosen. */
+/* Copies the data of the chosen tree to the solver. */
 static void take_chosen(fmm_solver *s)
 {
     const fmm_choice *choice = &s->tuned.choice;
@@ -87,7 +89,7 @@ bool fmm_solver_is_single(const fmm_solver *s, const fmm_particles *particles)
     return fmm_solver_may_be_single(s, particles) && s->order_known && fmm_accuracy_is_single(&s->accuracy, &s->options.request);
 }
 
-/* The tree that is given, or the best for an order. */
+/* Finds the given tree or, with `compare`, the best tree for an order. */
 static yoke_status find_tree(fmm_solver *s, const fmm_particles *particles, bool compare, int order, int finer)
 {
     fmm_solution *found = &s->solution;
@@ -114,7 +116,7 @@ static yoke_status find_tree(fmm_solver *s, const fmm_particles *particles, bool
 
 /* ------------------------------------------------------------------------------------------------ the order */
 
-/* guess: 0, or an order that is likely. */
+/* guess: an order that is probably near the result; 0: none. */
 static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, int guess)
 {
     char what[80];
@@ -133,7 +135,7 @@ static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, i
     return status;
 }
 
-/* A lower order than before has to keep the error by a margin. */
+/* Chooses the order again.  A lower order than before must keep the error with a margin. */
 static yoke_status choose_order_again(fmm_solver *s, const fmm_particles *particles)
 {
     static const double margin = 0.7;
@@ -147,10 +149,10 @@ static yoke_status choose_order_again(fmm_solver *s, const fmm_particles *partic
     return YOKE_OK;
 }
 
-/* Why the order of the call before does not do. */
+/* Returns the reason why the order of the previous call cannot be kept. */
 static fmm_reason why_order(const fmm_solver *s)
 {
-    if (s->ordered) return s->solution.tree_because; /* it was chosen with the tree, or nothing is new */
+    if (s->ordered) return s->solution.tree_because; /* it was chosen with the tree, or nothing has changed */
     if (!s->order_known) return FMM_FIRST;
     if (s->options.check == 0) return FMM_UNCHECKED;
     const fmm_reason reason = fmm_sizes_compare(&s->last, &s->order_sizes);
@@ -179,8 +181,8 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
 /* --------------------------------------------------------------------------------------------------- both */
 
 /*
- * The tree that was chosen for another order, if the one that is chosen now is not faster by more than the choice of its order took, or by a small part.
- * Devices choose by more than these predictions.
+ * Keeps the tree that was chosen for another order, unless the tree that is chosen now is faster by more than the choice of its order took,
+ * or by more than a small part of its time.  With devices the choice depends on more than these predictions.
  */
 static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells, double order_s)
 {
@@ -191,7 +193,8 @@ static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells,
     if (fmm_choice_keep(choice, depth, capacity, cells, least_s)) take_chosen(s);
 }
 
-/* The best tree depends on the order, and that a little on the tree: first with a usual order, then with the one that this tree needs. */
+/* Finds the tree and the order.  The best tree depends on the order, and the order depends slightly on the tree: the tree is chosen with
+ * a usual order first, then with the order that this tree needs. */
 static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
@@ -210,14 +213,14 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
     if (status) return status;
     keep_tree(s, depth, capacity, cells, order_s);
     if (depth == s->depth && capacity == s->capacity && cells == s->cells) {
-        s->waves &= waves; /* errors of others were not measured */
+        s->waves &= waves; /* errors of waves on other levels were not measured */
         return YOKE_OK;
     }
     status = build_chosen(s, particles);
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
-/* The run of the devices is opened again where this machine was measured meanwhile. */
+/* Creates the tuner.  If this measures the machine, the run of the devices is opened again. */
 static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
 {
     yoke_status status = s->options.devices ? fmm_solver_open_devices(s) : YOKE_OK;
@@ -233,7 +236,7 @@ static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
     return status;
 }
 
-/* The best tree. */
+/* Finds and builds the best tree. */
 static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
     yoke_status status = s->tuner ? YOKE_OK : create_tuner(s, particles);
@@ -250,7 +253,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
     return status;
 }
 
-/* The given tree, or none for few particles. */
+/* Builds the given tree, or for few particles a tree of depth 0 if none is given. */
 static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
 {
     const int order = fmm_chooses_order(s) ? fmm_order_guess(s->options.request.error) : s->options.order;
@@ -259,7 +262,7 @@ static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
     return status ? status : build(s, particles, is_known ? s->direct : fmm_method_direct(order, s->options.gradient), NULL);
 }
 
-/* Why the choice of the call before does not do, as far as that is known without a tree. */
+/* Returns the reason why the choice of the previous call cannot be kept, as far as it is known without a tree. */
 static fmm_reason why_tree(const fmm_solver *s, const fmm_particles *particles, bool anew)
 {
     enum { NEAR_ORDERS = 1 };
@@ -273,11 +276,12 @@ static fmm_reason why_tree(const fmm_solver *s, const fmm_particles *particles, 
     return !reason && abs(s->order - was->order) > NEAR_ORDERS ? FMM_ORDER : reason;
 }
 
-/* A tree of the kept choice, and whether that still does. */
+/* Builds a tree by the kept choice, and finds the reason why the choice cannot be kept, if there is one. */
 static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_reason *reason)
 {
-    yoke_status status = build(s, particles, s->direct, NULL); /* so that counts differ by the particles alone */
-    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES;      /* they are too small for the softening now */
+    /* with the same `direct`, so that only changes of the particles change the counts */
+    yoke_status status = build(s, particles, s->direct, NULL);
+    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES; /* leaves are now smaller than the softening */
     if (status) return status == YOKE_ERROR_INPUT ? YOKE_OK : status;
     fmm_sizes is = fmm_solver_sizes(s, particles);
     is.charge = s->tree_sizes.charge, is.charges = s->tree_sizes.charges;

@@ -1,5 +1,5 @@
 /*
- * compute.c - runs of the kept tree, until the error is kept.
+ * compute.c - runs the kept tree until the error is within the request.
  */
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include "solve/parts.h"
 #include "tune/order/draw.h"
 
-/* How many particles are compared with direct sums unless it is given: they have at most a tenth of the near field's pairs, but are 100 or more. */
+/* Number of particles that are compared with direct sums by default: they have at most a tenth of the near field's pairs, but there are
+ * 100 to 1000. */
 static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
 {
     int64_t cheap = particles > 0 ? pairs->near / 10 / particles : 0;
@@ -62,11 +63,12 @@ fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
     return s;
 }
 
-/* What was measured of the tree that was chosen; of counts only where all are measured, since a part of this run's work was done to choose the order. */
+/* Stores the measured times of the chosen tree.  Counts are stored only if all trees are measured, because a part of the work of this
+ * run was done when the order was chosen. */
 static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
     const fmm_choice *choice = &s->tuned.choice;
-    if (!s->chosen || s->options.measure_all || s->options.measure) return; /* all were measured alike */
+    if (!s->chosen || s->options.measure_all || s->options.measure) return; /* all trees were measured in the same way */
     if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
     *(choice->takes_cells     ? &s->tuned.measured_cells
@@ -74,14 +76,14 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
                               : &s->tuned.measured[choice->depth]) = taken;
 }
 
-/* Of a run whose tree was chosen for these particles; devices that share the near field have times of their own. */
+/* Learns from a run whose tree was chosen for these particles.  If devices share the near field, their run learns from its own times. */
 static yoke_status learn(fmm_solver *s)
 {
     if (!s->chosen || !s->solution.chose || s->options.devices || s->options.measure_all) return YOKE_OK;
     return fmm_tuner_learn(s->tuner, &s->tuned);
 }
 
-/* Orders, and plane waves where their set was chosen. */
+/* Sets the order and, if their set was chosen, the plane waves. */
 static yoke_status set_order(fmm_solver *s, int order)
 {
     const int set = fmm_chooses_order(s) && s->waves ? fmm_accuracy_set(&s->accuracy, order) : 0;
@@ -92,7 +94,7 @@ static yoke_status set_order(fmm_solver *s, int order)
     return status || !set ? status : fmm_method_set_waves(s->method, s->waves, set);
 }
 
-/* raised: after a run with a lower order, whose near field is kept. */
+/* Runs the method with an order.  raised: after a run with a lower order, whose near field is kept. */
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
@@ -102,9 +104,9 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     const double begin_s = yoke_clock_s();
     yoke_status status = set_order(s, order);
     if (!raised) fmm_method_set_single(s->method, fmm_solver_is_single(s, particles));
-    if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* its tables */
+    if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* time of the order's tables */
     if (!status) fmm_method_get_memory(s->method);
-    if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are in the far field's seconds; NaN stays */
+    if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are included in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
     if (!status)
         status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds.here)
@@ -128,7 +130,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     return check_sample(s, particles, field);
 }
 
-/* By how much the order of the last run was too low. */
+/* Returns by how much the order of the last run was too low. */
 static int order_missing(const fmm_solver *s)
 {
     const fmm_solution *found = &s->solution;
@@ -136,7 +138,7 @@ static int order_missing(const fmm_solver *s)
     return fmm_order_missing(&s->options.request, &s->accuracy, &found->sample, found->order);
 }
 
-/* What the requested error may be. */
+/* The error found for the requested quantity. */
 static double error_found(const fmm_solver *s)
 {
     const fmm_sample *sample = &s->solution.sample;
@@ -148,7 +150,8 @@ static double error_found(const fmm_solver *s)
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
-    yoke_status status = fmm_solver_sum_some(s, particles); /* it sorts charges, so that a near field would not be kept */
+    /* before the run: it sorts charges, so that the near field of a run would not be kept */
+    yoke_status status = fmm_solver_sum_some(s, particles);
     if (!status) status = run(s, particles, found->order, false, field);
     if (!status) status = learn(s);
     for (int missing; !status && (missing = order_missing(s)) > 0;) {

@@ -23,7 +23,7 @@ static yoke_status open_run(fmm_solver *s)
     return fmm_shared_open(s->context, &options, &s->run);
 }
 
-/* Whether a device does the far field.  *simulated: all devices are. */
+/* *has_host: one of the devices can compute the far field.  *simulated: all devices are simulated. */
 static yoke_status find_host(const fmm_solver *s, bool *has_host, bool *simulated)
 {
     const yoke_run_device *devices;
@@ -39,7 +39,7 @@ static yoke_status find_host(const fmm_solver *s, bool *has_host, bool *simulate
     return YOKE_OK;
 }
 
-/* Where no device is a host the cores are one, too, for the far field alone. */
+/* Adds the cores to devices without a host, for the far field alone. */
 static yoke_status add_cores(fmm_solver *s)
 {
     static const char cores[] = "openmp,";
@@ -68,7 +68,7 @@ yoke_status fmm_solver_open_devices(fmm_solver *s)
     return add_cores(s);
 }
 
-/* The tree's work, as it was planned; with another order its far field has more or less of it. */
+/* The work of a tree as it was planned.  Its far field is adapted to the order. */
 static fmm_shared_work work_of(const fmm_depth *tree, int order)
 {
     if (!tree || !tree->devices) return (fmm_shared_work){0};
@@ -77,7 +77,7 @@ static fmm_shared_work work_of(const fmm_depth *tree, int order)
     return work;
 }
 
-/* On the run's clock, as predictions have it: a simulated machine's tree takes no time. */
+/* Converts seconds to those of the run's clock, as in predictions: on a simulated machine the tree takes no time. */
 static fmm_seconds seconds_of(const fmm_method_seconds *seconds, const fmm_shared_told *told)
 {
     fmm_seconds taken = fmm_solver_seconds(seconds);

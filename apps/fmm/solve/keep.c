@@ -1,12 +1,12 @@
 /*
- * keep.c - what of a call holds for the next one.
+ * keep.c - decides which results of a call are kept for the next one.
  */
 #include <math.h>
 
 #include "solve/parts.h"
 
-#define CHANGE 0.1 /* parts by which counts may differ */
-#define FALL 0.5   /* of the sampled error, below which a lower order may do */
+#define CHANGE 0.1 /* maximum relative change of numbers */
+#define FALL 0.5   /* if the sampled error falls below this part of its earlier value, a lower order may suffice */
 
 const char *fmm_reason_text(fmm_reason reason)
 {
@@ -36,7 +36,7 @@ fmm_sizes fmm_solver_sizes(const fmm_solver *s, const fmm_particles *particles)
 
 static bool differ(double is, double was) { return fabs(is - was) > CHANGE * was; }
 
-/* Pairs that are less than the particles take no time. */
+/* Fewer pairs than particles take almost no time. */
 static bool pairs_differ(double is, double was, double particles) { return fabs(is - was) > CHANGE * fmax(was, particles); }
 
 fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
@@ -44,7 +44,7 @@ fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
     if (differ(is->particles, was->particles)) return FMM_PARTICLES;
     if (differ(is->leaves, was->leaves) || (was->bound && is->deepest > was->deepest)) return FMM_LEAVES;
     if (pairs_differ(is->near_pairs, was->near_pairs, was->particles)) return FMM_NEAR_PAIRS;
-    if (pairs_differ(is->far_pairs, was->far_pairs, was->particles)) return FMM_FAR_PAIRS; /* NaN does not */
+    if (pairs_differ(is->far_pairs, was->far_pairs, was->particles)) return FMM_FAR_PAIRS; /* NaN does not differ */
     if (differ(is->charges, was->charges) || fabs(is->charge - was->charge) > CHANGE * was->charges) return FMM_CHARGES;
     return FMM_KEPT;
 }

@@ -1,12 +1,12 @@
 /*
- * measure.c - all sensible trees, run to compare them.
+ * measure.c - runs all sensible trees to compare them.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "solve/parts.h"
 
-/* As fmm_method_options have it. */
+/* A tree as in fmm_method_options. */
 typedef struct tree_words {
     int depth;
     int64_t capacity, cells;
@@ -60,7 +60,7 @@ static void shorten(fmm_seconds *of, const fmm_seconds *now)
     of->total = of->tree + of->near + of->far;
 }
 
-/* Once each. */
+/* Runs each tree once, if it is predicted to take at most most_s. */
 static yoke_status measure_trees(fmm_solver *s, const fmm_particles *particles, double most_s, fmm_field *field)
 {
     fmm_tuned *tuned = &s->tuned;
@@ -84,8 +84,8 @@ static yoke_status measure_trees(fmm_solver *s, const fmm_particles *particles, 
 }
 
 /*
- * Those that are not predicted to take more than some times as long as the chosen one, and that one too, all alike: the first run on particles takes memory
- * from the system, and its tree longer.
+ * Runs all trees that are predicted to take at most `sensible` times as long as the chosen one, including the chosen one, all in the same
+ * way: the first run on particles uses new memory, so that its tree takes longer.
  */
 yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
 {

@@ -1,4 +1,4 @@
-/* A solver: what it is told, and what it keeps from one set of particles to the next. */
+/* solver.c - creates a solver, and runs it for one set of particles after another. */
 #include "solve/solve.h"
 
 #include <math.h>

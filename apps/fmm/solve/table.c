@@ -1,5 +1,5 @@
 /*
- * table.c - how a tree was chosen, and what devices did, for people.
+ * table.c - writes as text how a tree was chosen, and what devices did.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "solve/parts.h"
 
-/* A text that becomes longer; after an error nothing is added. */
+/* A text to which more is added; after an error nothing is added. */
 typedef struct writing {
     yoke_context *context;
     char *text;
@@ -36,7 +36,7 @@ static yoke_status finish(writing *w, char **text)
     return w->status;
 }
 
-/* - where the number is not known. */
+/* Adds a number; - if it is not known. */
 static void add_number(writing *w, int width, int digits, double number)
 {
     if (isfinite(number))
@@ -45,7 +45,7 @@ static void add_number(writing *w, int width, int digits, double number)
         add(w, " %*s", width, "-");
 }
 
-/* A number for each device, with / between them. */
+/* Adds a number for each device, with / between them. */
 static void add_each(writing *w, int devices, const double *values, double scale)
 {
     for (int i = 0; i < devices; i++) {
@@ -68,7 +68,7 @@ static void add_tree(writing *w, const fmm_tuned *tuned, const char *kind, int64
     add(w, "\n");
 }
 
-/* What earlier runs taught. */
+/* Adds the corrections that were learned from earlier runs. */
 static void add_corrections(writing *w, const fmm_tuned *tuned)
 {
     static const char *const names[FMM_TIMED_PARTS] = {"tree", "near", "far"};

@@ -41,8 +41,7 @@ typedef struct group {
 
 /*
  * 1 / sqrt(s); 0 for s below the least normal double.  A Newton step replaces y by y (1 + e/2) with e = 1 - s y^2.  With more terms of
- * (1 - e)^(-1/2) = 1 + e/2 + 3/8 e^2 + 5/16 e^3 + ... it has order four: a relative error d
- * becomes about 4.4 d^4.
+ * (1 - e)^(-1/2) = 1 + e/2 + 3/8 e^2 + 5/16 e^3 + ... it has order four: a relative error d becomes about 4.4 d^4.
  */
 static inline vector newton(vector s, vector y)
 {
@@ -56,10 +55,9 @@ static inline vector reciprocal_root(vector s)
     __mmask8 apart = _mm512_cmp_pd_mask(s, _mm512_set1_pd(DBL_MIN), _CMP_GE_OQ);
     return newton(s, _mm512_maskz_rsqrt14_pd(apart, s)); /* improves a relative error of 6e-5 */
 #else
-    /* First approximation: the exponent is halved and negated, and a chord replaces the function of the mantissa.  The relative error is at most
-     * 3.5 % for all normal numbers (the idea is in C. Lomont, Fast inverse square root, 2003).  There is no such instruction for doubles,
-     * and that
-     * for floats lacks their range. */
+    /* First approximation: the exponent is halved and negated, and a chord replaces the function of the mantissa.  The relative error is at
+     * most 3.5 % for all normal numbers (the idea is in C. Lomont, Fast inverse square root, 2003).  There is no such instruction for
+     * doubles, and that for floats lacks their range. */
     integers guess = (0x5FE6EB50C7B537A9 - ((integers)s >> 1)) & (s >= DBL_MIN);
     vector y = newton(s, (vector)guess);
     return newton(s, y); /* the relative error was 3.5e-2, then 7e-6 */
