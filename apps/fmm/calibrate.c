@@ -93,7 +93,7 @@ static yoke_status measure(calibration *c)
     return status;
 }
 
-/* On a run of its own: one with meters would measure powers of each operation. */
+/* Measures powers in a separate run, because a run with meters would measure the powers of each operation. */
 static yoke_status measure_powers(calibration *c)
 {
     const fmm_machine_options options = {.gradient = 1, .progress = show_progress, .user = c};
@@ -103,7 +103,7 @@ static yoke_status measure_powers(calibration *c)
     int64_t count;
     yoke_status status = yoke_run_create(c->context, &metered, &c->run);
     if (!status && c->line->store)
-        status = fmm_machine_get(c->run, 0, 1, FMM_MEASURE_SECONDS, &c->machine[1]); /* which tells the run the kernels' texts */
+        status = fmm_machine_get(c->run, 0, 1, FMM_MEASURE_SECONDS, &c->machine[1]); /* it declares the kernels' texts to the run */
     if (!status) status = yoke_run_devices(c->run, &devices, &count);
     if (!status && devices[0].meters[0]) status = fmm_machine_measure_powers(c->context, c->run, &options);
     return status || !c->line->store ? status : yoke_run_save(c->run, NULL);
@@ -125,7 +125,7 @@ static void print_orders(app_terminal *terminal, const fmm_machine *m)
     }
 }
 
-/* Of a pair in leaves of n particles, in ns. */
+/* Time of a pair in leaves of n particles, in ns. */
 static double pair_ns(const fmm_pair_costs *pairs, int n) { return 1e9 * (n <= FMM_SMALL_LEAF ? pairs->near[n] / n : pairs->large); }
 
 static void print_near(app_terminal *terminal, const fmm_machine *potential, const fmm_machine *forces)

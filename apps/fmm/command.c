@@ -10,7 +10,7 @@
 #include "particles/format.h"
 #include "tree/tree.h"
 
-/* Those of runs, and counts. */
+/* First the objectives of runs, then counts. */
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", "instructions", "cycles", NULL};
 enum { RUN_OBJECTIVES = 4 };
 static const char *const baselines[] = {"operations", NULL};
@@ -54,7 +54,7 @@ static void add_method_options(app_option_table *table, fmm_command *line)
     app_options_add(table, options);
 }
 
-/* How the tree is chosen, and what is told of the choice. */
+/* How the tree is chosen, and what is reported about the choice. */
 static void add_choice_options(app_option_table *table, fmm_command *line)
 {
     const app_option options[] = {
@@ -140,7 +140,7 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
     app_options_add(table, options);
 }
 
-/* Who computes it. */
+/* Which devices compute it. */
 static void add_device_options(app_option_table *table, fmm_command *line, app_terminal *terminal)
 {
     const app_option options[] = {
@@ -197,7 +197,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-/* Of a file that is to be written. */
+/* Checks the kind of a file that is to be written; NULL: none. */
 static yoke_status check_kind(yoke_context *context, const char *path)
 {
     fmm_format format;
@@ -228,14 +228,14 @@ static bool asks_fast(const fmm_command *line)
     return line->depth >= 0 || line->cells > 0 || line->leaf > 0 || line->order >= 0 || line->error || line->error_of;
 }
 
-/* Only --save, or --save with --frames, computes nothing. */
+/* Nothing is computed if there is only --save, with or without --frames. */
 bool fmm_command_is_fast(const fmm_command *line)
 {
     bool wanted = !line->save || line->output || line->json || line->devices || line->check >= 0 || asks_tuning(line);
     return !line->direct && (asks_fast(line) || wanted);
 }
 
-/* Options that contradict each other. */
+/* Refuses options that contradict each other. */
 static yoke_status check_options(yoke_context *context, const fmm_command *line)
 {
     bool file = line->operands.count > 0;
@@ -327,7 +327,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
     return status;
 }
 
-/* Few particles need no powers; what is wrong with these is told all the same. */
+/* Checks declared powers.  Few particles do not need them, but errors in them are reported nevertheless. */
 static yoke_status check_declared(yoke_context *context, const char *declared)
 {
     const yoke_meter_options options = {.select = "declared", .declared = declared, .probe_s = -1};

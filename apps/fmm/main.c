@@ -1,5 +1,5 @@
 /*
- * main.c - the command yoke fmm; or measures its operations (calibrate.h).
+ * main.c - the command yoke fmm, or the measurement of its operations (calibrate.h).
  */
 #include <limits.h>
 #ifdef __GLIBC__
@@ -27,7 +27,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
         return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but yoke fmm runs on one; its threads use all cores",
                          app_ranks_launched_count());
     if (is_standard_output(line.save) || is_standard_output(line.output))
-        terminal->aside = true; /* only particles are printed there then */
+        terminal->aside = true; /* then only particles are printed there */
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = app_interrupt_catch(context);
     if (!status && line.machine) status = yoke_machine_read(context, line.machine);
@@ -35,14 +35,14 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 }
 
 /*
- * hwloc's plugins (OpenCL, displays, PCI, a library for XML) tell nothing that is asked for here, and opening them takes longer than all else that opens this
- * machine: 4 of 5 ms.  There is no call that leaves them out.
+ * hwloc's plugins (OpenCL, displays, PCI, a library for XML) provide no data that is used here, and loading them takes most of the time in
+ * which this machine is opened: 4 of 5 ms.  There is no call that omits them.
  */
 static void leave_plugins_of_hwloc_out(void) { (void)setenv("HWLOC_PLUGINS_PATH", "", 0); }
 
 /*
- * Memory that one step gives back serves the next: of the system each page costs as much as sorting hundreds of particles, and on virtual machines that give
- * free memory back to their host ten times as much.
+ * Keeps memory that one step releases for the next one.  A new page of the system takes as long as sorting hundreds of particles, and ten
+ * times as long on virtual machines that return free memory to their host.
  */
 static void keep_memory(void)
 {
@@ -58,6 +58,6 @@ int main(int argc, char **argv)
 {
     leave_plugins_of_hwloc_out();
     keep_memory();
-    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* `yoke calibrate` starts it in this way */
     return calibrates ? app_program("yoke calibrate", fmm_calibrate, argc - 1, argv + 1) : app_program("yoke fmm", start, argc, argv);
 }

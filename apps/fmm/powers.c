@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number of W that `end` follows; NULL: it is none.  Else what is behind. */
+/* Reads a number of W that is followed by `end`.  Returns the text after them; NULL: there is no such number. */
 static char *read_watts(char *text, char end, double *watts)
 {
     char *behind = NULL;
@@ -12,7 +12,7 @@ static char *read_watts(char *text, char end, double *watts)
     return behind != text && *behind == end && isfinite(*watts) && *watts >= 0 ? behind + (end != '\0') : NULL;
 }
 
-/* A device's name has no = in it. */
+/* Reads DEVICE=IDLE:BUSY.  Names of devices do not contain =. */
 static int read_one(char *item, yoke_run_power *power)
 {
     char *numbers = strchr(item, '=');

@@ -14,26 +14,26 @@
 #include "particles/read.h"
 #include "show.h"
 
-/* What a run works on. */
+/* Data of a run. */
 typedef struct work {
     yoke_context *context;
     app_terminal *terminal;
     const fmm_command *line;
     fmm_reader *reader;        /* NULL: particles are generated */
     fmm_writer *save, *output; /* NULL: not wanted */
-    fmm_solver *solver;        /* of all frames; NULL: direct summation, or nothing is computed */
-    bool said_costs;           /* that this machine is measured */
+    fmm_solver *solver;        /* for all frames; NULL: direct summation, or nothing is computed */
+    bool said_costs;           /* the message that this machine is measured was printed */
     int64_t first, last;       /* frames */
     fmm_result *results;       /* [frames done] */
     int64_t room;              /* for results */
-    /* of the frame that is worked on */
+    /* of the current frame */
     fmm_particles *particles;
     fmm_field *field;
     fmm_result result;
     double begin_s;
 } work;
 
-/* Opens the file, if there is one, and says which frames are worked on. */
+/* Opens the file, if there is one, and finds the first and last frame. */
 static yoke_status open_input(work *w)
 {
     const fmm_command *line = w->line;
@@ -103,7 +103,7 @@ static yoke_status create_solver(work *w)
     return fmm_solver_create(w->context, &options, &w->solver);
 }
 
-/* A part of the energy underflows. */
+/* Whether a part of the energy underflows. */
 static bool is_too_small(const fmm_particles *p, const fmm_field *field)
 {
     for (int64_t i = 0; i < p->count; i++)
@@ -173,7 +173,7 @@ static yoke_status run_frame(work *w, int64_t frame)
     return status;
 }
 
-/* One frame of several: what is wrong with it says which it is. */
+/* Adds the number of the frame to an error message, if there are several frames. */
 static yoke_status name_frame(work *w, int64_t frame, yoke_status status)
 {
     char text[1024];

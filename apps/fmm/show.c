@@ -5,9 +5,9 @@
 
 #include "output/explain.h"
 
-/* Reading the store takes less. */
+/* Times below this are not shown: reading the store takes less. */
 static const double least_told_s = 0.1;
-/* The system gives it in no time. */
+/* Less memory than this is not shown: the system provides it almost instantly. */
 static const double least_told_bytes = 1e6;
 
 static void show_times(app_terminal *terminal, const fmm_result *r)
@@ -27,7 +27,7 @@ static void show_times(app_terminal *terminal, const fmm_result *r)
     app_print(terminal, ", total %.3g s\n", r->total_s);
 }
 
-/* Prints the text and gives it back. */
+/* Prints the text and releases it. */
 static yoke_status show_text(app_terminal *terminal, yoke_context *context, yoke_status status, char *text)
 {
     if (!status) app_print(terminal, "%s", text);
@@ -56,7 +56,7 @@ static yoke_status explain_choice(app_terminal *terminal, yoke_context *context,
     return show_text(terminal, context, status, text);
 }
 
-/* What was predicted of the chosen tree, and what it took; with the memory that it got first, where that is known. */
+/* Prints the predicted and the measured time of the chosen tree, including that of new memory if it is known. */
 static void show_predicted(app_terminal *terminal, const fmm_result *r)
 {
     const fmm_solution *f = &r->solved;
@@ -71,7 +71,7 @@ static void show_predicted(app_terminal *terminal, const fmm_result *r)
     if (predicted > 0 && !isnan(measured)) app_print(terminal, " (%+.1f %%)", 100 * (measured / predicted - 1));
 }
 
-/* How the tree was chosen. */
+/* Prints how the tree was chosen. */
 static yoke_status show_choice(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *r)
 {
     const fmm_tuned *tuned = r->solved.tuned;
@@ -102,7 +102,7 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
 }
 
-/* Relative to the energy, as far as it is known. */
+/* Prints the error relative to the energy, as far as it is known. */
 static void show_energy_error(app_terminal *terminal, const fmm_solution *f)
 {
     const double most = f->sample.energy + 2 * f->sample.energy_deviation;
