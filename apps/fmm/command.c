@@ -15,7 +15,7 @@ static const char *const objectives[] = {"time", "energy", "edp", "ed2p", "instr
 enum { RUN_OBJECTIVES = 4 };
 static const char *const baselines[] = {"operations", NULL};
 
-/* What is computed, and how exactly. */
+/* Adds the options that determine what is computed, and how exactly. */
 static void add_method_options(app_option_table *table, fmm_command *line)
 {
     const app_option options[] = {
@@ -54,7 +54,7 @@ static void add_method_options(app_option_table *table, fmm_command *line)
     app_options_add(table, options);
 }
 
-/* How the tree is chosen, and what is reported about the choice. */
+/* Adds the options for the choice of the tree, and for reports about it. */
 static void add_choice_options(app_option_table *table, fmm_command *line)
 {
     const app_option options[] = {
@@ -91,7 +91,7 @@ static void add_choice_options(app_option_table *table, fmm_command *line)
     app_options_add(table, options);
 }
 
-/* Where particles come from, where results go, and what acts between particles. */
+/* Adds the options for particles, for files of results, and for what acts between particles. */
 static void add_particle_options(app_option_table *table, fmm_command *line)
 {
     const app_option options[] = {
@@ -140,7 +140,7 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
     app_options_add(table, options);
 }
 
-/* Which devices compute it. */
+/* Adds the options for devices and threads, and for output on the terminal and as JSON. */
 static void add_device_options(app_option_table *table, fmm_command *line, app_terminal *terminal)
 {
     const app_option options[] = {
