@@ -267,8 +267,8 @@ void fmm_method_destroy(fmm_method *m)
 
 int64_t fmm_method_direct(int order, int gradient)
 {
-    /* For each particle of a leaf, M2P and P2L take as long as this number of pairs in double precision: fitted to measurements with AVX-512,
-     * leaves of 50 particles and p up to 30, within 10 %. */
+    /* For each particle of a leaf, M2P and P2L take as long as this number of pairs in double precision: fitted to measurements with
+     * AVX-512, leaves of 50 particles and p up to 30, within 10 %. */
     const double p = order, pairs = gradient ? 12 + 1.3 * p + 0.31 * p * p : 16 + 1.3 * p + 0.45 * p * p;
     /* With twice this number, runs take as long within 5 %, or less: finding cells takes time too, and pairs may be in single precision. */
     return (int64_t)(2 * pairs);
