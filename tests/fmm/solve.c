@@ -102,6 +102,29 @@ static void a_slow_sequence_keeps_tree_and_order(void **state)
     }
 }
 
+/* The tree is built after the order was chosen, which is not the order for which the trees were counted. */
+static void the_method_has_the_pairs_that_were_counted_for_its_tree(void **state)
+{
+    (void)state;
+    enum { MANY = 6000 };
+    const double errors[] = {1e-3, 1e-6, 1e-9};
+    int others = 0;
+    fmm_particles *p = charged(CLUSTERED, MANY);
+    for (int e = 0; e < 3; e++) {
+        fmm_solver_options options = usual();
+        options.request.error = errors[e];
+        options.check = 0;
+        fmm_solver *solver = made(options);
+        const fmm_solution found = solved(solver, p, FMM_NEW_PLACES, NULL);
+        assert_true(solver->tuned.choice.adaptive >= 0);
+        assert_true(fmm_method_count(solver->method).near == (int64_t)fmm_chosen(&solver->tuned.choice)->near_pairs);
+        others += fmm_method_direct(found.order, 1) != fmm_method_tree(solver->method)->direct;
+        fmm_solver_destroy(solver);
+    }
+    assert_true(others > 0);
+    fmm_particles_destroy(p);
+}
+
 static void what_jumps_is_chosen_anew_once(void **state)
 {
     (void)state;
@@ -290,6 +313,7 @@ static void each_stage_is_told_and_can_be_the_last(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_sequence_keeps_tree_and_order),
+    cmocka_unit_test(the_method_has_the_pairs_that_were_counted_for_its_tree),
     cmocka_unit_test(what_jumps_is_chosen_anew_once),
     cmocka_unit_test(orders_do_not_alternate),
     cmocka_unit_test(a_softening_bounds_trees_as_long_as_it_has_to),
