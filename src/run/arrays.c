@@ -1,4 +1,4 @@
-/* Arrays of a kernel: what goes to an accelerator before a piece, and comes back after it. */
+/* Arrays of a kernel: which parts are copied to an accelerator before a piece, and back to the host after it. */
 #include <string.h>
 
 #include "run/kernel.h"
@@ -32,7 +32,7 @@ yoke_status run_kernel_fetch(const run_device *device, run_kernel_device *d, con
     return status;
 }
 
-/* The part of held units within [first, last); none: it begins and ends with `first`. */
+/* The part of the held units within [first, last); if there is none, an empty range at `first`. */
 static run_held part_of(const run_held *held, int64_t first, int64_t last)
 {
     const int64_t from = run_larger(first, held->first), to = run_smaller(last, held->last);
@@ -60,7 +60,7 @@ yoke_status run_kernel_send_kept(const run_device *device, run_kernel_device *d,
         }
         const run_held there = part_of(held, d->first, d->last);
         d->moved = run_larger(d->moved, d->last - d->first - (there.last - there.first));
-        /* What is only written need not be sent: units write their own bytes, all of them that matter. */
+        /* Arrays that are only written need not be sent: each unit writes all of its own bytes that matter. */
         if (array->access & YOKE_RUN_READ) {
             status = write_units(device, d, array, k, d->first, there.first);
             if (status == YOKE_OK) status = write_units(device, d, array, k, there.last, d->last);

@@ -1,4 +1,4 @@
-/* Opening and giving back what a run works with. */
+/* Opens and closes what a run works with: devices, frequencies, meters, and the store. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -28,7 +28,10 @@ double run_now_s(const yoke_run *run) { return run->simulated ? yoke_device_cloc
 
 static void nothing(void *user) { (void)user; }
 
-/* Whether it runs functions of the host, in the host's memory: a CPU by OpenCL runs kernels only. */
+/*
+ * Finds whether the device runs functions of the host in the host's memory.  If not, it is an accelerator: also a CPU by OpenCL, which runs
+ * kernels only.
+ */
 static yoke_status find_accelerator(run_device *d)
 {
     yoke_queue *queue = NULL;
@@ -51,7 +54,7 @@ static yoke_status open_device(yoke_run *run, int number, const char *name)
     d->num_levels = 1;
     d->hz[0] = d->copy_seconds_per_unit = NAN;
     d->copy_start_s = d->copy_seconds_per_byte = d->copy_power_w = NAN;
-    for (int i = 0; i < run->num_devices; i++) /* a card by its name and by its address */
+    for (int i = 0; i < run->num_devices; i++) /* a card may be named by its name and by its address */
         if (i != number && run->devices[i].info != NULL && strcmp(run->devices[i].info->name, d->info->name) == 0)
             return yoke_fail(run->context, YOKE_ERROR_INPUT, "device %.64s is named twice", d->info->name);
     status = find_accelerator(d);
@@ -75,7 +78,10 @@ static yoke_status open_devices(yoke_run *run, char *names)
         list[run->num_devices++] = name;
         name = comma != NULL ? comma + 1 : NULL;
     }
-    /* Devices with drivers of their own first: threads of OpenMP are bound when they start, and drivers' threads would be bound with them. */
+    /*
+     * Devices with drivers of their own are opened first: threads of OpenMP are bound to cores when they start, and threads that a driver
+     * starts later would be bound likewise.
+     */
     for (int openmp = 0; openmp < 2; openmp++)
         for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
             if ((strncmp(list[i], "openmp", 6) == 0) == openmp) status = open_device(run, i, list[i]);
@@ -101,7 +107,7 @@ static yoke_status find_shared_cores(yoke_run *run)
     return status;
 }
 
-/* Which of them the options leave out. */
+/* Marks the devices that the options exclude. */
 static yoke_status exclude_devices(yoke_run *run)
 {
     static const char *const wanted[] = {"", "a host", "an accelerator", "a host and an accelerator"};
@@ -211,7 +217,7 @@ static yoke_status open_meters(yoke_run *run)
     void *memory = NULL;
     int mixed = 0;
     for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
-    /* A simulated machine's meters tell nothing of real devices, and real meters nothing of a simulated machine. */
+    /* A simulated machine's meters do not measure real devices, and real meters do not measure a simulated machine. */
     if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered))
         return meter_declared_check(run->context, run->options.declared);
     yoke_status status = yoke_meters_open(run->context, &options, &run->meter);
@@ -268,7 +274,7 @@ static yoke_status open_store(yoke_run *run)
     const char *path = run->options.store, *declined = NULL;
     if (path == NULL) return YOKE_OK;
     yoke_status status = yoke_store_open(run->context, path[0] != '\0' ? path : NULL, run->options.machine, &run->store, &declined);
-    if (status == YOKE_ERROR_UNAVAILABLE) { /* the environment names no place: that is no reason not to work */
+    if (status == YOKE_ERROR_UNAVAILABLE) { /* the environment names no place for the store: the run works without it */
         yoke_log(run->context, YOKE_LOG_WARNING, "measurements are not kept: %s", yoke_last_error(run->context));
         run->options.store = NULL;
         return YOKE_OK;
@@ -277,7 +283,7 @@ static yoke_status open_store(yoke_run *run)
     return status;
 }
 
-/* What does not fit is of no use, and no reason not to work. */
+/* Opens the texts of earlier runs.  A text that does not fit is skipped, and is no error. */
 static yoke_status open_known(yoke_run *run, const yoke_run_options *options)
 {
     for (int64_t i = 0, count = 0; i < options->num_known && count < RUN_MAX_KNOWN; i++) {
@@ -339,7 +345,7 @@ yoke_status yoke_run_create(yoke_context *context, const yoke_run_options *optio
     yoke_run *created = memory;
     created->context = context;
     status = open_all(created, options);
-    /* The powers that the caller stated are copied by now, and his arrays may go. */
+    /* The powers given by the caller are copied by now, and the caller may release the arrays. */
     created->options.powers = NULL;
     created->options.devices = NULL;
     created->options.known = NULL;

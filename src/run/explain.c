@@ -93,7 +93,7 @@ static void append_limit(const yoke_run *run, char *text)
            power ? "as fast as possible with that" : "as fast as possible");
 }
 
-/* What the balancer says of its latest decision. */
+/* Appends the balancer's explanation of its latest decision. */
 static yoke_status append_balancer(const yoke_run *run, char *text)
 {
     const run_work *work = &run->run_works[run->plan->works[0]];

@@ -1,4 +1,4 @@
-/* Kernels of the simple door: compiled for each device, with memory for their arrays there. */
+/* Kernels of the simple interface: compiled for each device, with memory there for their arrays. */
 #include "run/kernel.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
 
 static int64_t bytes_of(const char *text) { return text != NULL ? (int64_t)strlen(text) + 1 : 0; }
 
-/* A copy of the text at *end, which moves behind it; NULL for NULL. */
+/* Copies the text to *end, and moves *end behind the copy.  Returns the copy; NULL for NULL. */
 static const char *append(char **end, const char *text)
 {
     if (text == NULL) return NULL;
@@ -163,7 +163,7 @@ static yoke_status prepare_device(run_device *d)
     return status;
 }
 
-/* What an accelerator needs. */
+/* Compiles the kernel for an accelerator and allocates the memory that it needs there. */
 static yoke_status compile(yoke_run_kernel *kernel, int device)
 {
     yoke_run *run = kernel->run;
@@ -175,7 +175,7 @@ static yoke_status compile(yoke_run_kernel *kernel, int device)
     for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
         const yoke_run_array *array = &kernel->arrays[k];
         status = yoke_buffer_create(run->devices[device].device, array->bytes, &d->buffers[k]);
-        /* Where a device fails while results come back the array must still have what others are to start from. */
+        /* If a device fails while results are copied back, the array must still contain the data from which other devices start. */
         if (status == YOKE_OK && !array->keep && array->access == YOKE_RUN_READ_WRITE)
             status = yoke_host_allocate(run->devices[device].device, array->bytes, &d->staging[k]);
     }
@@ -215,7 +215,7 @@ yoke_status run_kernel_ready(yoke_run_kernel *kernel, int device, yoke_status *w
     return YOKE_OK;
 }
 
-/* Prepares all devices that can do it, but for those on cores of hosts: they mostly rest, and are prepared when they are needed. */
+/* Prepares all devices that can do the work.  Devices on cores of hosts mostly rest, and are prepared when they are needed. */
 static yoke_status prepare(yoke_run_kernel *kernel)
 {
     const yoke_run *run = kernel->run;
@@ -229,7 +229,7 @@ static yoke_status prepare(yoke_run_kernel *kernel)
     return status != YOKE_OK || usable > 0 ? status : last;
 }
 
-/* What the store tells kernels apart by. */
+/* Gives the work the texts by which the store distinguishes kernels. */
 static yoke_status name_work(yoke_run *run, const yoke_run_definition *d)
 {
     enum { MAX_TEXTS = 32 };

@@ -1,11 +1,11 @@
-/* A piece of a loop on one device: started, and waited for. */
+/* A piece of a loop on one device: how it is started, and how its end is waited for. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 
 #include "run/kernel.h"
 
-/* A host's units are cut into so many pieces for each of its threads, as they need not take the same time. */
+/* A host's units are divided into this number of pieces for each of its threads, as pieces need not take the same time. */
 enum { PIECES = 4 };
 static const double most_groups = 65536;
 
@@ -17,7 +17,7 @@ yoke_status run_kernel_note(const yoke_run *run, run_kernel_device *d, yoke_stat
     return YOKE_OK;
 }
 
-/* On a thread of the device: its units in pieces, each by one thread. */
+/* Executes the device's units, on a thread of the device: each piece is done by one thread. */
 static void work_on_host(void *user)
 {
     run_kernel_device *d = user;

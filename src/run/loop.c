@@ -1,8 +1,8 @@
 /*
- * The simple door: units of a loop on all devices at once.
+ * The simple interface: the units of a loop are divided among all devices.
  *
- * One thread hands every device its work and then waits for each: hosts have a worker of their own behind their queue, and accelerators work by themselves.  So
- * one context is enough, and nothing need be locked.
+ * One thread starts the work of every device and then waits for each device: hosts have a worker thread of their own behind their queue,
+ * and accelerators work by themselves.  So one context is enough, and nothing need be locked.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "run/kernel.h"
 
 /*
- * Where something was never measured the first units are tried, with pieces of FIRST_PART of the units at first (trial.c).  Loops of fewer units than LEAST for each device
- * are not worth it.
+ * If a device was never measured, the first units of a loop measure the devices, at first in pieces of 1/FIRST_PART of the units (trial.c).
+ * Loops of fewer than LEAST units for each device are not worth it.
  */
 enum { FIRST_PART = 1024, ALONE_PART = 128, LEAST = 64 };
 
 /* ----------------------------------------------------------------------------------------------------- a piece */
 
-/* Units that an accelerator gives up come to the host, before anybody works on them. */
+/* Copies units that an accelerator gives up to the host, before any device works on them. */
 static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
 {
     yoke_status result = YOKE_OK;
@@ -27,7 +27,7 @@ static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
         if (!d->usable || !d->ready || !run->devices[i].accelerator || !run_is_active(run, i)) continue;
         yoke_status status = run_kernel_fetch(&run->devices[i], d, kernel, d->first, d->last);
         if (status == YOKE_OK) status = yoke_queue_finish(run->devices[i].queue);
-        if (status == YOKE_OK) run_kernel_trim(d, kernel, d->first, d->last); /* not before: copies may fail until then */
+        if (status == YOKE_OK) run_kernel_trim(d, kernel, d->first, d->last); /* not earlier: until then copies may fail */
         status = run_kernel_note(run, d, status);
         if (result == YOKE_OK) result = status;
     }
@@ -37,7 +37,7 @@ static yoke_status fetch_all(yoke_run *run, yoke_run_kernel *kernel)
 static yoke_status start_all(yoke_run *run, yoke_run_kernel *kernel)
 {
     yoke_status result = YOKE_OK;
-    for (int pass = 0; pass < 2; pass++) /* hosts first: copies to an accelerator may keep this thread */
+    for (int pass = 0; pass < 2; pass++) /* hosts first, as copies to an accelerator may block this thread */
         for (int i = 0; i < run->num_devices && result == YOKE_OK; i++) {
             const run_kernel_device *d = &kernel->devices[i];
             if (!d->failed && d->last > d->first && run->devices[i].accelerator == pass) result = run_kernel_start(run, kernel, i);
@@ -45,7 +45,7 @@ static yoke_status start_all(yoke_run *run, yoke_run_kernel *kernel)
     return result;
 }
 
-/* Waits for all, whatever happened: what they work on must stay until then. */
+/* Waits for all devices, even after an error: the data on which they work must stay until then. */
 static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, run_piece_report *report)
 {
     yoke_status result = YOKE_OK;
@@ -55,13 +55,13 @@ static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, run_piece_
         yoke_status status = run_kernel_finish(run, kernel, i, &report->seconds[i], &report->moved_s[i]);
         if (result == YOKE_OK) result = status;
         report->moved[i] = d->moved;
-        if (!d->warm && !run->simulated) report->seconds[i] = NAN; /* what drivers do at a first launch is not the kernel's */
+        if (!d->warm && !run->simulated) report->seconds[i] = NAN; /* the time of a first launch includes work of the driver */
         d->warm = 1;
     }
     return result;
 }
 
-/* Takes out what failed.  *failed: nonzero: something did, and its units have to be done once more. */
+/* Excludes devices that failed.  *failed: nonzero: a device failed, and its units must be done again. */
 static yoke_status take_out(yoke_run *run, yoke_run_kernel *kernel, int *failed)
 {
     yoke_status result = YOKE_OK;
@@ -89,7 +89,10 @@ static uint64_t allowed_devices(const yoke_run *run, const yoke_run_kernel *kern
     return allowed;
 }
 
-/* Who rests from now on, with so many units left.  The others are ready then; where one cannot be, it is chosen again without it. */
+/*
+ * Chooses the devices that rest from now on, if this number of units is left, and prepares the others.  If one of these cannot be prepared,
+ * the choice is made again without it.
+ */
 static yoke_status choose_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t units, yoke_run_rest *rests)
 {
     for (;;) {
@@ -110,7 +113,7 @@ static yoke_status plan_piece(yoke_run *run, const yoke_run_kernel *kernel, int6
 
 static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *from, int64_t count, int64_t last);
 
-/* Units of devices that failed are done by the others. */
+/* Has the other devices do the units of devices that failed. */
 static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
 {
     int64_t first[RUN_MAX_DEVICES], last[RUN_MAX_DEVICES], left = 0;
@@ -132,7 +135,7 @@ static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
     return status;
 }
 
-/* Each device's part of the planned round, which begins with unit `from`. */
+/* Sets each device's part of the planned round, which begins with unit `from`. */
 static void set_pieces(const yoke_run *run, yoke_run_kernel *kernel, int64_t from)
 {
     for (int i = 0; i < run->num_devices; i++) {
@@ -150,7 +153,7 @@ static void clear_pieces(const yoke_run *run, yoke_run_kernel *kernel)
     }
 }
 
-/* Each device does its part of the planned round. */
+/* Executes each device's part of the planned round. */
 static yoke_status work_as_planned(yoke_run *run, yoke_run_kernel *kernel, int64_t from, run_piece_report *report)
 {
     set_pieces(run, kernel, from);
@@ -160,7 +163,10 @@ static yoke_status work_as_planned(yoke_run *run, yoke_run_kernel *kernel, int64
     return status == YOKE_OK ? finished : status;
 }
 
-/* The same, and devices go on up to unit `last`.  Before that they give up all units of kept arrays: nobody knows yet who will have which ones. */
+/*
+ * Executes the planned round as work_as_planned, but devices that have finished continue with further units, up to unit `last`.  Before
+ * that, accelerators give up all units of kept arrays, as it is not known yet which device will have which units.
+ */
 static yoke_status work_as_trial(yoke_run *run, yoke_run_kernel *kernel, int64_t from, int64_t *next, int64_t last,
                                  run_piece_report *report)
 {
@@ -169,7 +175,10 @@ static yoke_status work_as_trial(yoke_run *run, yoke_run_kernel *kernel, int64_t
     return status == YOKE_OK ? run_kernel_try(run, kernel, next, last, report) : status;
 }
 
-/* One round, of `count` units from *from on; last > 0: where that measures devices, they go on up to that unit.  *from: behind what was done. */
+/*
+ * Executes one round of `count` units, which begins with unit *from.  If last > 0 and the round measures devices, they continue with
+ * further units up to unit `last`.  *from: afterwards the first unit that was not assigned.
+ */
 static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *from, int64_t count, int64_t last)
 {
     run_piece_report report = {.moved = {0}};
@@ -186,7 +195,8 @@ static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t *f
     const yoke_run_report told = {.seconds = report.seconds,
                                   .moved_s = kernel->tries ? NULL : report.moved_s,
                                   .moved_units = kernel->tries ? NULL : report.moved,
-                                  .waited = kernel->tries, /* its length has what moved, which later loops have not */
+                                  /* The time of a trial includes copies that later loops do not need. */
+                                  .waited = kernel->tries,
                                   .units = is_trial ? report.units : NULL,
                                   .busy_s = is_trial ? report.busy_s : NULL};
     yoke_status ended = yoke_run_end(run, &told, NULL);
@@ -220,7 +230,7 @@ static int may_work(const yoke_run *run, const yoke_run_kernel *kernel, int i)
     return run_is_active(run, i) && kernel->devices[i].usable && !(kernel->resting >> i & 1);
 }
 
-/* Nonzero: a device that may work on it was never measured, and there are others. */
+/* Nonzero: a device that may work was never measured with this work, and it is not the only one that may work. */
 static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int work)
 {
     int count = 0, unmeasured = 0;
@@ -232,14 +242,17 @@ static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int w
     return count > 1 && unmeasured && isnan(run->share);
 }
 
-/* Seconds of so many units beside the others, as far as known. */
+/* Seconds of this number of units while the other devices work; NaN: not known, or the device may not work. */
 static double beside_s(const yoke_run *run, const yoke_run_kernel *kernel, int work, int i, int64_t units)
 {
     if (!may_work(run, kernel, i)) return NAN;
     return run_seconds(run, work, i, run->devices[i].num_levels - 1, 1, (double)units, NULL);
 }
 
-/* A few units for each device while the others rest: what do they lose beside each other?  Not for one that takes more than twice as long as the fastest one. */
+/*
+ * Has each device do a few units while the others rest, to find how much the devices slow each other down.  A device that takes more than
+ * twice as long as the fastest one is left out.
+ */
 static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int work, int64_t n, int64_t *done)
 {
     static const double hopeless = 2;
@@ -256,7 +269,10 @@ static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int work, i
     return status;
 }
 
-/* Some units for a device that rests alone, after a few that nothing is learned from; of several devices each has a loop of its own. */
+/*
+ * Has a resting device do a number of units alone, after a few units from which nothing is learned.  If there are several such devices,
+ * each of them is tried in a loop of its own.
+ */
 static yoke_status try_resting(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
 {
     enum { FEW = 8 };
@@ -302,7 +318,7 @@ yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, con
     if (status != YOKE_OK || n == 0) return status;
     kernel->arguments = arguments;
     kernel->num_arguments = num_arguments;
-    for (int i = 0; i < run->num_devices; i++) /* the host may have changed what is not kept */
+    for (int i = 0; i < run->num_devices; i++) /* the host may have changed arrays that are not kept */
         for (int64_t k = 0; k < kernel->num_arrays; k++)
             if (!kernel->arrays[k].keep) kernel->devices[i].sent[k] = 0;
     run->resting = &kernel->resting;

@@ -69,7 +69,7 @@ static void append(name_list *list, const char *name)
     snprintf(list->text + length, list->size - length, "%s%s", length > 0 ? "," : "", name);
 }
 
-/* An interface before this one has the same card. */
+/* Nonzero: an earlier interface in the list has the same card. */
 static int seen_before(const yoke_device_info *list, int64_t i)
 {
     for (int64_t k = 0; k < i; k++)
@@ -77,7 +77,7 @@ static int seen_before(const yoke_device_info *list, int64_t i)
     return 0;
 }
 
-/* Why there is no accelerator. */
+/* Fails with the reasons why there is no accelerator. */
 static yoke_status no_accelerator(yoke_context *context, const yoke_device_info *list, int64_t count)
 {
     char reasons[1024] = "";
@@ -88,7 +88,10 @@ static yoke_status no_accelerator(yoke_context *context, const yoke_device_info 
     return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "there is no usable GPU (`yoke info` says what to do)%s", reasons);
 }
 
-/* All devices of the simulated machine; else all cores, and each usable GPU once: one card may be seen by several interfaces. */
+/*
+ * All devices of the simulated machine, if there is one; otherwise all cores, and each usable GPU once, as several interfaces may list the
+ * same card.
+ */
 static yoke_status automatic_names(yoke_context *context, const yoke_run_options *options, char **names)
 {
     yoke_device_info *simulated = NULL, *gpus = NULL;
@@ -98,7 +101,7 @@ static yoke_status automatic_names(yoke_context *context, const yoke_run_options
     yoke_status status = yoke_devices_list(context, "sim", 0, &simulated, &num_simulated);
     if (status != YOKE_OK) return status;
     int machine = num_simulated > 0 && simulated[0].usable;
-    /* What is not looked for is not asked: a vendor's library costs time, and may fail. */
+    /* GPUs are listed only if they may be used: a vendor's library costs time, and may fail. */
     if (!machine && options->use != YOKE_RUN_HOSTS) status = yoke_devices_list(context, NULL, 1, &gpus, &num_gpus);
     list.size = (size_t)(num_simulated + num_gpus + 2) * NAME_BYTES;
     if (status == YOKE_OK) status = yoke_allocate(context, (int64_t)list.size, 1, &memory);

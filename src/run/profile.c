@@ -1,4 +1,4 @@
-/* Energy of the kernels of a run: which meters tell it, when they are read, and what is told in the end. */
+/* Energy of the kernels of a run: which meters measure it, when they are read, and the final report. */
 #include "run/profile.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "device/sim/sim.h"
 #include "run/machine/measure.h"
 
-/* Beyond the part of the time that marks may cost: lest the first ones of a short run are too many. */
+/* Time that marks may cost in addition to their part of the time, so that the first marks of a short run do not exceed it at once. */
 static const double free_s = 2e-4;
 
 /* ------------------------------------------------------------------------------------------------------ meters */
@@ -21,7 +21,7 @@ static yoke_status meter_energy(double *joules, void *user)
 
 static double meter_clock(void *user) { return run_now_s(((const run_profile_meter *)user)->run); }
 
-/* Of a simulated machine's meter, which is updated at whole multiples of its period. */
+/* Time of the latest update of a simulated machine's meter, which is updated at whole multiples of its period. */
 static double simulated_update(void *user)
 {
     const run_profile_meter *meter = user;
@@ -29,7 +29,7 @@ static double simulated_update(void *user)
     return sim_meter_update_s(&domain, run_now_s(meter->run));
 }
 
-/* Why a meter cannot tell kernels; "" where it can. */
+/* Writes to `why` why the meter cannot distinguish kernels, and nothing if it can. */
 static void check_meter(const yoke_meter_info *info, char *why)
 {
     if (info->source == YOKE_ENERGY_ESTIMATED)
@@ -73,14 +73,14 @@ yoke_status run_profile_without_energy(run_profile_device *d, yoke_status status
     return YOKE_OK;
 }
 
-/* Where the queue takes no marks: what is not lack of memory ends the profile of the device, and not the run. */
+/* Handles a failed mark in a queue: any error but lack of memory ends the profile of the device, and not the run. */
 static yoke_status give_up(run_profile_device *d, yoke_status status)
 {
     if (status != YOKE_OK && status != YOKE_ERROR_MEMORY) d->stopped = 1;
     return run_profile_without_energy(d, status);
 }
 
-/* overhead: part of the time for readings of this meter. */
+/* overhead: the part of the time that readings of this meter may take. */
 static yoke_status open_meter(yoke_run *run, double overhead, run_profile_meter *meter)
 {
     const yoke_meter_info *info = &run->meter_infos[meter->index];
@@ -164,7 +164,7 @@ static yoke_status end_series(run_profile_device *d)
     return status == YOKE_OK ? give_up(d, run_marks_end(d)) : status;
 }
 
-/* Returns whether there were any calls. */
+/* Adds the calls of the round to those of all rounds.  Returns nonzero if there were any. */
 static int count_round(run_profile_device *d, int num_kernels)
 {
     int any = 0;
@@ -192,7 +192,7 @@ yoke_status run_profile_end(yoke_run *run, double seconds)
 
 /* -------------------------------------------------------------------------------------------------------- marks */
 
-/* Where there are very many, those that come last share a name. */
+/* Number of the kernel of this name, which is added if it is new.  If there are too many kernels, the last ones share a name. */
 static int find_kernel(run_profile *profile, const char *name)
 {
     const int last = PROFILE_MAX_KERNELS - 1;
@@ -210,7 +210,7 @@ static void refuse_shared(run_profile_device *d, const char *name)
         snprintf(d->why, sizeof d->why, "kernels of %.64s run at the same time behind the same meter, which shows their sum", name);
 }
 
-/* Two devices behind one meter: it does not say whose energy it is. */
+/* Gives up the energies of devices that work at the same time behind one meter, as it does not show the energy of each of them. */
 static void check_sharing(yoke_run *run, int device)
 {
     if (!run->devices[device].shares_meters) return;
@@ -222,7 +222,10 @@ static void check_sharing(yoke_run *run, int device)
     }
 }
 
-/* Marks rest while they have cost more than they may, which is half of all that the profile may, until it is half of that. */
+/*
+ * Nonzero: marks are suspended.  They may cost half of the time that the profile may cost.  They are suspended when they have cost more,
+ * until their cost is below half of that limit.
+ */
 static int must_rest(const yoke_run *run, const run_profile_device *d)
 {
     double may_s = 0.5 * run->profile->overhead * (run_now_s(run) - run->profile->start_s) + free_s;
@@ -246,7 +249,7 @@ static yoke_status add_mark(yoke_run *run, int device, yoke_queue *queue, int ke
     int rest = must_rest(run, d), resumes = d->resting && !rest;
     yoke_status status = YOKE_OK;
     if (rest && !d->resting) status = end_series(d);
-    if (!rest && d->resting && kernel < 0) return YOKE_OK; /* it begins with a whole call */
+    if (!rest && d->resting && kernel < 0) return YOKE_OK; /* the next series begins with a whole call */
     if (!rest && d->resting) status = begin_series(d, of, queue);
     d->resting = rest;
     if (status != YOKE_OK || rest || d->stopped) return status;
@@ -264,7 +267,7 @@ yoke_status yoke_run_mark(yoke_run *run, int64_t device, yoke_queue *queue, cons
     if (run->profile == NULL || !run->begun) return YOKE_OK;
     run_profile_device *d = &run->profile->devices[device];
     int number = kernel != NULL ? find_kernel(run->profile, kernel) : -1;
-    /* What follows itself is one call of several launches, which pauses may part. */
+    /* A kernel that follows itself is one call of several launches, with possible pauses between them. */
     int continues = number >= 0 && number == d->last;
     yoke_status status = YOKE_OK;
     if (number >= 0) d->round_calls[number] += !continues;
@@ -281,12 +284,12 @@ yoke_status yoke_run_mark(yoke_run *run, int64_t device, yoke_queue *queue, cons
 
 /* ------------------------------------------------------------------------------------------------------ results */
 
-/* Joules of the machine in all rounds; those whose energy is not known, which are short, at the mean power of the others. */
+/* Energy (J) of the machine in all rounds.  Rounds whose energy is not known, which are short, count with the mean power of the others. */
 static double all_j(const yoke_run *run) { return run->known_s > 0 ? run->known_j / run->known_s * run->sum_s : (double)NAN; }
 
 typedef struct summing {
     profile_joules joules[PROFILE_MAX_KERNELS + 1]; /* of all meters of the device */
-    double readings;                                /* of the meter with the fewest, over those that it takes */
+    double readings; /* number of readings so far, of the meter with the fewest among those without a result */
     char why[RUN_WHY_BYTES];
 } summing;
 
@@ -311,13 +314,16 @@ static void sum_meters(const yoke_run *run, int device, int level, summing *sum)
             if (m == 0) continue;
             to->energy_j += one[k].energy_j;
             to->dynamic_j += one[k].dynamic_j;
-            to->uncertainty_j += one[k].uncertainty_j; /* what is wrong with them may be the same */
+            to->uncertainty_j += one[k].uncertainty_j; /* the errors of the meters may have the same cause */
         }
     }
     for (int k = 0; k < PROFILE_MAX_KERNELS; k++) sum->joules[k].call_s = d->timed_s[level][k] / d->timed[level][k];
 }
 
-/* What the mean seconds of the timed calls may be off from that of all: 95 %.  Infinity: there is only one. */
+/*
+ * Half width of the 95 % interval for the mean seconds of all calls, which are estimated by those of the timed calls.  Infinity: fewer than
+ * two calls were timed, and there are more.
+ */
 static double call_uncertainty_s(const run_profile_device *d, int level, int kernel)
 {
     const double timed = d->timed[level][kernel], calls = d->calls[level][kernel], mean = d->timed_s[level][kernel] / timed;
@@ -327,7 +333,10 @@ static double call_uncertainty_s(const run_profile_device *d, int level, int ker
     return 2 * sqrt(variance / timed * (1 - timed / calls));
 }
 
-/* More calls make uncertainties smaller by the root of their number, and readings more. */
+/*
+ * Explains why no energy is reported, and how many calls would be enough: uncertainties decrease with the square root of the number of
+ * calls, and the number of readings grows in proportion to it.
+ */
 static void explain_too_few(const summing *sum, const profile_joules *joules, double calls, char *why)
 {
     static const double enough = 0.3;
@@ -391,11 +400,11 @@ static void add_device(yoke_run *run, int device, int level, int64_t *count)
         busy_s += calls * of->call_s;
         busy_off_s = hypot(busy_off_s, calls * off_s);
     }
-    /* What it draws while no kernel is at work. */
+    /* The energy of the device while no kernel runs. */
     profile_joules rest = sum.joules[PROFILE_MAX_KERNELS];
     rest.call_s = (d->round_s[level] - busy_s) / d->rounds[level];
     if (!(d->rounds[level] > 0) || !(rest.call_s * d->rounds[level] > 1e-9 * d->round_s[level])) return;         /* it is always at work */
-    rest.uncertainty_j = hypot(rest.uncertainty_j * rest.call_s, rest.energy_j * busy_off_s / d->rounds[level]); /* energy_j: of a second */
+    rest.uncertainty_j = hypot(rest.uncertainty_j * rest.call_s, rest.energy_j * busy_off_s / d->rounds[level]); /* energy_j: per second */
     rest.energy_j *= rest.call_s;
     rest.dynamic_j = 0;
     add_row(run, device, level, NULL, d->rounds[level], &rest, &sum, count);

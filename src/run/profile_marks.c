@@ -1,5 +1,6 @@
 /*
- * When kernels were at work: an event in the queue at each mark.  Their times are asked for later, so that nobody waits for a device that works by itself.
+ * The times at which kernels were at work: an event in the queue at each mark.  The times of events are read later, so that nothing waits
+ * for a device that works by itself.
  */
 #include "run/profile.h"
 
@@ -42,7 +43,9 @@ static yoke_status tell_call(run_profile_device *d, const profile_call *call)
     return run_profile_without_energy(d, status);
 }
 
-/* From the mark before to the next one: distances are exact where absolute times would lose digits. */
+/*
+ * Reads the time of the next mark, from its distance to the previous mark: distances are exact, whereas absolute times would lose digits.
+ */
 static yoke_status read_next(run_profile_device *d)
 {
     const run_profile_mark *before = &d->marks[(d->read - 1) % RUN_PROFILE_EVENTS], *mark = &d->marks[d->read % RUN_PROFILE_EVENTS];
@@ -60,8 +63,9 @@ static yoke_status read_next(run_profile_device *d)
 }
 
 /*
- * An event's time on the clock is known as well as both are near: between recording it and the end of waiting for it.  Threads that are woken late, and a queue
- * that has work, make that long, so it is tried again until it is about as short as it ever was.
+ * The time of an event on the host's clock is known to lie between the start of its recording and the end of the wait for it.  This
+ * interval is long if a thread is woken late or the queue has work, so the measurement is repeated until the interval is about as short as
+ * the shortest one so far.
  */
 yoke_status run_marks_begin(run_profile_device *d, yoke_device *of, yoke_queue *queue)
 {
@@ -88,7 +92,8 @@ yoke_status run_marks_begin(run_profile_device *d, yoke_device *of, yoke_queue *
 yoke_status run_marks_add(run_profile_device *d, yoke_device *of, yoke_queue *queue, int kernel, int continues)
 {
     yoke_status status = YOKE_OK;
-    if (d->started - d->read >= RUN_PROFILE_EVENTS - 2) { /* the older half is done, or what is behind it keeps the device busy meanwhile */
+    /* The older half of the marks is done, or the work behind them keeps the device busy during the wait. */
+    if (d->started - d->read >= RUN_PROFILE_EVENTS - 2) {
         while (d->started - d->read > RUN_PROFILE_EVENTS / 2 && status == YOKE_OK) status = read_next(d);
         if (status == YOKE_OK) status = tell_known(d, d->read_s);
     }

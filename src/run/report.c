@@ -1,11 +1,11 @@
-/* Rounds: begun, ended, and what is learned from what they told. */
+/* Begin and end of rounds, and what is learned from their reports. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "run/profile.h"
 
-/* Seconds per unit that changes hands: the weight of a new measurement. */
+/* Weight of a new measurement of the seconds per unit that moves. */
 static const double newest = 0.5;
 
 yoke_status yoke_run_begin(yoke_run *run)
@@ -29,7 +29,10 @@ double run_copy_s(const run_device *d, double units)
 {
     static const double well_apart = 1.3;
     if (!(d->copy_few > 0) || !(units > 0)) return 0;
-    /* Of one size: that more cost no more than those did.  Being wrong costs one round, but taking starts for lengths would keep a fast device out. */
+    /*
+     * All copies had about the same size: more units are assumed to take no longer than those.  If that is wrong, it costs one round; if
+     * the cost of a start were counted as cost per unit, a fast device would get no units.
+     */
     if (d->copy_most < well_apart * d->copy_few) return d->copy_most_s * fmin(1, units / d->copy_most);
     double per_unit = fmax(0, d->copy_most_s - d->copy_few_s) / (d->copy_most - d->copy_few);
     return fmax(0, d->copy_few_s - per_unit * d->copy_few) + per_unit * units;
@@ -76,7 +79,7 @@ static int64_t moved_to(const yoke_run *run, const yoke_run_report *report, int 
     return moved < 0 ? 0 : moved;
 }
 
-/* Units of a phase that the device had in a call whose seconds are told. */
+/* Units of a phase that the device had in the call whose seconds are reported. */
 static int64_t told_units(const yoke_run *run, const yoke_run_report *report, const yoke_phase *phase, int device)
 {
     if (report->units == NULL) return run_units_of(run, phase, device);
@@ -84,7 +87,7 @@ static int64_t told_units(const yoke_run *run, const yoke_run_report *report, co
     return llround(fmin(per_unit * (double)report->units[device], (double)RUN_MAX_UNITS));
 }
 
-/* Learns seconds; busy[i]: of device i in all its phases. */
+/* Learns seconds.  busy[i]: seconds of device i in all its phases. */
 static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *busy)
 {
     const run_plan *plan = run->plan;
@@ -111,7 +114,10 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
     }
 }
 
-/* What the balancer of a single phase is told when it is asked next: of a device that works alone it would learn how fast it is not, beside others. */
+/*
+ * Keeps the report for the balancer of a single phase, which receives it when it is next asked.  Rounds that are not the balancer's are
+ * left out: from a device that worked alone it would learn a speed that the device does not have beside others.
+ */
 static void keep_reports(yoke_run *run, const yoke_run_report *report, const yoke_energy *total)
 {
     const run_plan *plan = run->plan;
@@ -144,7 +150,7 @@ static yoke_status end_region(yoke_run *run, double *seconds, yoke_energy *total
     return status;
 }
 
-/* As predicted, with the calls that there were: before anything is learned of them. */
+/* Predicts the cost of the round with the actual numbers of calls, before anything is learned from them. */
 static yoke_status predict_with_calls(yoke_run *run, const yoke_run_report *report)
 {
     run->assignment.with_calls = run->plan->predicted;
@@ -158,7 +164,7 @@ static yoke_status predict_with_calls(yoke_run *run, const yoke_run_report *repo
     return status;
 }
 
-/* Nonzero: what it says of further units is within its contract. */
+/* Nonzero: the report's further units are within its contract. */
 static int is_well(const yoke_run *run, const yoke_run_report *report)
 {
     if (report->units == NULL && report->busy_s == NULL) return 1;
@@ -206,7 +212,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     run->sum_s += seconds;
     run->sum_j += total.value_j;
     if (measured != NULL) *measured = run->measured;
-    /* Weights are the caller's, and gone from now on. */
+    /* Weights belong to the caller, who may release them from now on. */
     for (int p = 0; p < run->plan->num_phases; p++) run->plan->phases[p].weight_sum = NULL;
     return YOKE_OK;
 }

@@ -1,4 +1,4 @@
-/* Rounds: what is planned. */
+/* Planning of rounds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,12 +117,12 @@ yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *pla
 {
     yoke_status status = check_round(run, round, 0);
     if (status == YOKE_OK) status = fill_plan(run, round, ~UINT64_C(0), plan);
-    plan->weighed = 0; /* whatever was planned before */
+    plan->weighed = 0; /* regardless of how many rounds were planned before */
     plan->resting = 0;
     return status;
 }
 
-/* Nonzero: a is to be worked rather than b.  What is not known yet is learned first. */
+/* Nonzero: plan a is to be executed rather than plan b.  A plan from which something unknown is learned comes first. */
 static int is_better(const run_plan *a, const run_plan *b)
 {
     int a_learns = a->decision == YOKE_RUN_STARTED || a->decision == YOKE_RUN_EXPLORED;
@@ -131,7 +131,7 @@ static int is_better(const run_plan *a, const run_plan *b)
     if (a->feasible != b->feasible) return a->feasible;
     if (!a->feasible && strcmp(a->binding, "power-cap") == 0) return a->nearest < b->nearest;
     if (!a->feasible) return a->predicted.time_s < b->predicted.time_s;
-    return a->value < b->value * (1 + 1e-9); /* of equals the later one, which may say more: a device alone */
+    return a->value < b->value * (1 + 1e-9); /* if both are equal, the later one, which may be more specific: a device alone */
 }
 
 static void find_ranges(yoke_run *run)
@@ -208,7 +208,7 @@ static void fill_assignment(yoke_run *run, int64_t chosen)
     a->energy = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN};
 }
 
-/* Of several rounds none may take longer than the slowdown allows beside the fastest of all. */
+/* Sets the longest time that any of several rounds may take: the allowed slowdown times the least time of all rounds. */
 static yoke_status find_limit(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed)
 {
     double least_s = INFINITY;
@@ -232,7 +232,7 @@ static int is_named(const run_alternative *list, int count, const char *name)
     return 0;
 }
 
-/* Adds alternatives whose names are not there; what is best for one round is not for all. */
+/* Adds alternatives whose names are not in the list.  The one named "best" is left out: the best of one round is not the best of all. */
 static int join(const run_alternative *from, int num_from, run_alternative *to, int count)
 {
     for (int k = 0; k < num_from && count < RUN_MAX_ALTERNATIVES; k++)
@@ -240,7 +240,10 @@ static int join(const run_alternative *from, int num_from, run_alternative *to, 
     return count;
 }
 
-/* The round as a plan, and what its units and levels are to be.  What all draw at rest has to be known for that, and would be measured before the round anyway. */
+/*
+ * Makes the plan of a round and decides its units and levels.  This needs the powers of all devices at rest, which would be measured before
+ * the round anyway.
+ */
 static yoke_status decide(yoke_run *run, const yoke_round *round, uint64_t allowed)
 {
     yoke_status status = fill_plan(run, round, allowed, run->candidate);
@@ -254,7 +257,10 @@ yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t cou
     run->weighed = count;
     run->num_gathered = 0;
     yoke_status status = find_limit(run, rounds, count, allowed);
-    /* Two plans lie beside each other: the one that was worked, which deciding looks at, and the new one.  Of alternatives the best is made again. */
+    /*
+     * Deciding uses the plan that was executed last, which stays in run->plan.  A new plan is made in run->candidate, and the best one so
+     * far is kept in run->other.  The alternative named "best" is that of the chosen round.
+     */
     for (int64_t r = 0; r < count && status == YOKE_OK && count > 1; r++) {
         status = decide(run, &rounds[r], allowed);
         if (status != YOKE_OK) return status;

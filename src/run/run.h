@@ -2,7 +2,7 @@
  * run.h - the data of a run, and declarations that its files share.
  *
  *   create.c    opening and closing             options.c  names of devices, checks
- *   round.c     planning    report.c   begin, end, fail    kernel.c, arrays.c, launch.c, trial.c, loop.c   the simple door
+ *   round.c     planning    report.c   begin, end, fail    kernel.c, arrays.c, launch.c, trial.c, loop.c   the simple interface
  *   profile*.c  energy of kernels               record.c, explain.c   reports
  *
  *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
@@ -475,7 +475,7 @@ const char *run_why_rests(const yoke_run *run, const run_plan *plan, int device)
 yoke_status run_rest(yoke_run *run, const char *work, int64_t units, uint64_t allowed, uint64_t *resting, yoke_run_rest *rests);
 /* Nonzero: the latest round had the same cuts. */
 int run_has_distribution(const yoke_run *run, const run_plan *plan);
-/* search.c: the same by the planner; *known: zero if powers are not known, and then nothing is decided. */
+/* search.c: decides units and levels by the planner; *known: zero if powers are not known, and then nothing is decided. */
 yoke_status run_search(yoke_run *run, run_plan *plan, int *known);
 const char *run_objective_text(yoke_objective objective);
 const char *run_decision_text(yoke_run_decision decision);

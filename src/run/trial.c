@@ -1,14 +1,19 @@
 /*
- * The first round of a loop on devices of which some were never measured.  Each begins with a few units, and whoever has done its own goes on with the next ones, until all are
- * measured and some part of the loop is done.  So nobody waits for a device that is much slower, but at the very end: where it has not done its piece when all else is done.
+ * The first round of a loop on devices of which some were never measured.  Each device begins with a few units, and a device that has
+ * finished its piece continues with the next units, until all devices are measured and a certain part of the loop is done.  So no device
+ * waits for a much slower one, except at the very end, if the slow one has not finished its piece when everything else is done.
  *
- * What a device takes first is not its speed, as drivers do much at a first launch: it has two pieces, if there is time for that.
+ * The time of a device's first piece does not show its speed, as drivers do additional work at a first launch: a device has two pieces, if
+ * there is time for that.
  */
 #include <math.h>
 
 #include "run/kernel.h"
 
-/* The part of the units that is done at least: larger pieces tell more.  And the largest piece of those that go on. */
+/*
+ * LEAST_PART: at least 1/LEAST_PART of the units is done, as larger pieces give more accurate speeds.  PIECE_PART: a further piece has at
+ * most 1/PIECE_PART of the units.
+ */
 enum { LEAST_PART = 16, PIECE_PART = 32 };
 
 typedef struct trial {
@@ -18,9 +23,9 @@ typedef struct trial {
     int64_t first, next, last; /* units from `next` on are left */
     double begin_s;
     int tries[RUN_MAX_DEVICES];    /* nonzero: it has had a piece */
-    int works[RUN_MAX_DEVICES];    /* nonzero: it is on one */
-    int told[RUN_MAX_DEVICES];     /* nonzero: a piece of it told how fast it is, */
-    double speed[RUN_MAX_DEVICES]; /* so many units a second; 0: not known */
+    int works[RUN_MAX_DEVICES];    /* nonzero: it works on a piece */
+    int told[RUN_MAX_DEVICES];     /* nonzero: its speed was measured */
+    double speed[RUN_MAX_DEVICES]; /* units per second; 0: not known */
 } trial;
 
 static double speed_of_all_but(const trial *t, int except)
@@ -37,7 +42,10 @@ static int is_everybody_told(const trial *t)
     return 1;
 }
 
-/* Units with which the device goes on; 0: none.  A piece takes as long as all has taken so far, so that pieces grow; at the end all have a part. */
+/*
+ * Number of units with which the device continues; 0: none.  A piece takes about as long as the whole trial so far, so that pieces grow;
+ * the units that are left at the end are divided by speed.
+ */
 static int64_t next_units(const trial *t, int i)
 {
     const run_kernel_device *d = &t->kernel->devices[i];
@@ -52,11 +60,11 @@ static int64_t next_units(const trial *t, int i)
 
 static yoke_status start(trial *t, int i)
 {
-    t->tries[i] = t->works[i] = 1; /* also where it fails: it has to be waited for */
+    t->tries[i] = t->works[i] = 1; /* even if it fails: it must be waited for */
     return run_kernel_start(t->run, t->kernel, i);
 }
 
-/* After the device's piece. */
+/* Ends the device's piece and determines its speed from it. */
 static yoke_status end(trial *t, int i)
 {
     run_kernel_device *d = &t->kernel->devices[i];
@@ -66,7 +74,7 @@ static yoke_status end(trial *t, int i)
     yoke_status status = run_kernel_finish(t->run, t->kernel, i, &seconds, &moved_s);
     if (status != YOKE_OK || d->failed) return status;
     t->report->busy_s[i] += seconds;
-    /* The others would do all that is left before another such piece is done. */
+    /* Before a second piece of this length ends, the other devices could do all units that are left. */
     const int takes_too_long = seconds * speed_of_all_but(t, i) >= (double)(t->last - t->next);
     if (d->warm || t->run->simulated || takes_too_long) {
         t->told[i] = 1;
@@ -78,7 +86,10 @@ static yoke_status end(trial *t, int i)
     return YOKE_OK;
 }
 
-/* What only an accelerator has of kept arrays comes to the host before its next piece: it has memory for one range.  The copy has to end well before it is forgotten. */
+/*
+ * Copies to the host the parts of kept arrays that only an accelerator has, before its next piece: it keeps one range of units only.  The
+ * copy must have ended before that range is dropped.
+ */
 static yoke_status give_up(trial *t, int i)
 {
     const run_device *device = &t->run->devices[i];
@@ -102,7 +113,10 @@ static yoke_status go_on(trial *t, int i)
     return status == YOKE_OK && !d->failed ? start(t, i) : status;
 }
 
-/* Waits for whoever is done first.  ended [num_devices]: who is; the result 0: nobody works. */
+/*
+ * Waits until at least one device has finished.  ended [num_devices]: nonzero for those that have.  Returns the number of devices that were
+ * at work; 0: none.
+ */
 static int wait_for_one(const trial *t, int *ended)
 {
     yoke_event *events[RUN_MAX_DEVICES];
@@ -124,7 +138,7 @@ yoke_status run_kernel_try(yoke_run *run, yoke_run_kernel *kernel, int64_t *next
     trial t = {.run = run, .kernel = kernel, .report = report, .first = *next, .next = *next, .last = last, .begin_s = run_now_s(run)};
     yoke_status status = YOKE_OK;
     for (int accelerator = 0; accelerator < 2;
-         accelerator++) /* hosts have threads of their own; copies to an accelerator may keep this one */
+         accelerator++) /* hosts first: they have threads of their own, and copies to an accelerator may block this thread */
         for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
             const run_kernel_device *d = &kernel->devices[i];
             if (!d->failed && d->last > d->first && run->devices[i].accelerator == accelerator) status = start(&t, i);

@@ -1,4 +1,4 @@
-/* Measuring a kind of work before the first round: each device alone, at sizes and frequencies, then all together. */
+/* Measures a kind of work before the first round: each device alone, at several sizes and frequencies, and then all devices together. */
 #include "run/calibrate/calibrate.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const double usual_budget_s = 5;
-/* Half width of the 95 % interval at which a size is known, and the calls that may take. */
+/* Relative half width of the 95 % interval at which the time of a size is known, and the numbers of calls for that. */
 static const double well_measured = 0.01;
 enum { MIN_CALLS = 3, MAX_CALLS = 100, MAX_BRIEF_CALLS = 30, USUAL_LEVELS = 5 };
-/* A line that is so near to all sizes is one. */
+/* A model is a line if the line misses no size by more than this relative error. */
 static const double straight = 0.02;
 static const int64_t max_units = INT64_C(1000000000000000);
 
@@ -47,7 +47,7 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
     return status;
 }
 
-/* Calls until a size is known, and how disturbed they were. */
+/* Makes calls until the time of a size is known, and records how much other programs disturbed them. */
 static yoke_status measure_calls(calibrating *c, const yoke_measure_options *options, yoke_sample *sample)
 {
     c->counted_s = c->lost_s = 0;
@@ -68,7 +68,9 @@ static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *s
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "calls with %lld units", (long long)units);
     if (status == YOKE_OK) status = measure_calls(c, &options, sample);
-    /* Its mean, and not trial by trial: within a sample no speed drifts or changes, which models follow from round to round. */
+    /*
+     * The mean is learned, and not each trial: models follow changes of the speed from round to round, and there are none within a sample.
+     */
     if (status == YOKE_OK) run_know_seconds(c->run, c->work, c->device, c->level, sample);
     return status;
 }
@@ -83,7 +85,7 @@ yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, 
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "calls with %lld units", (long long)units);
     if (status == YOKE_OK)
-        status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, frequencies have risen */
+        status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* then code and data are loaded, and frequencies have risen */
     if (status == YOKE_OK) status = measure_calls(c, &options, sample);
     if (status != YOKE_OK) return status;
     c->error = fabs(predicted / sample->seconds - 1);
@@ -104,7 +106,10 @@ void run_calibrate_keep(calibrating *c, const yoke_sample *sample)
 
 /* ---------------------------------------------------------------------------------------------------- levels */
 
-/* Sizes at the other frequencies: of those that were measured at the highest, the ends and some between. */
+/*
+ * Chooses the sizes for the other frequencies: of the sizes measured at the highest frequency, the smallest, the largest and a few between.
+ * Returns their number.
+ */
 static int choose_sizes(const calibrating *c, int64_t units[CALIBRATE_SIZES_OF_A_LEVEL])
 {
     const run_device *d = &c->run->devices[c->device];
@@ -146,7 +151,10 @@ static double change(const calibrating *c, int low, int high)
     return of_speed + (isfinite(of_power) ? of_power : 0);
 }
 
-/* The middle between those two levels between which most changes; first of all the lowest.  -1: all are measured. */
+/*
+ * The next level to be measured: first the lowest, then the middle between the two measured levels between which speed and power change
+ * most.  -1: all are measured.
+ */
 static int next_level(const calibrating *c, const int *measured)
 {
     const int top = c->run->devices[c->device].num_levels - 1;
@@ -212,7 +220,7 @@ static int is_wanted(const calibrating *c, int device)
     return run_is_active(c->run, device) && c->of->use != (accelerator ? YOKE_RUN_HOSTS : YOKE_RUN_ACCELERATORS);
 }
 
-/* A device that cannot go on is left out, and the others are measured. */
+/* Excludes a device that failed, so that the others are still measured.  Other errors are returned. */
 static yoke_status leave_out(calibrating *c, int64_t device, yoke_status status)
 {
     char why[RUN_WHY_BYTES];
@@ -230,7 +238,7 @@ static yoke_status measure_devices(calibrating *c)
         c->found = &c->run->results[i];
         if (is_wanted(c, i)) status = leave_out(c, i, measure_device(c));
     }
-    for (int i = 0; i < c->run->num_devices && status == YOKE_OK; i++) { /* once all frequencies of hosts are known */
+    for (int i = 0; i < c->run->num_devices && status == YOKE_OK; i++) { /* after all frequencies of hosts were measured */
         c->device = i;
         c->found = &c->run->results[i];
         c->level = c->run->devices[i].num_levels - 1;
@@ -239,7 +247,7 @@ static yoke_status measure_devices(calibrating *c)
     return status;
 }
 
-/* All at once; where one fails at it, the others once more. */
+/* Measures all devices at once.  If one fails, the others are measured once more. */
 static yoke_status measure_together(calibrating *c)
 {
     yoke_status status = YOKE_OK;
@@ -282,7 +290,7 @@ static yoke_status make_results(yoke_run *run)
     return YOKE_OK;
 }
 
-/* Nonzero: start + units x per_unit goes through all sizes at the highest frequency, alone. */
+/* Nonzero: start_s + units x per_unit_s fits all sizes of the device alone at the highest frequency. */
 static int is_line(const run_calibrated *found, double hz, double start_s, double per_unit_s)
 {
     for (int64_t k = 0; k < found->accuracy.num_samples; k++) {
@@ -367,7 +375,7 @@ yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibr
         yoke_run_rest rests[RUN_MAX_DEVICES];
         status = run_rest(run, calibration->work, calibration->max_units, ~UINT64_C(0), &c.resting, rests);
     }
-    if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* else what the store has of it is measured again */
+    if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* otherwise the store's samples of it would be added later */
     if (status == YOKE_OK) status = measure_devices(&c);
     if (status == YOKE_OK) status = measure_together(&c);
     if (status != YOKE_OK) return status;

@@ -43,8 +43,8 @@ yoke_status run_calibrate_progress(const calibrating *c, int64_t device, const c
 /* Makes `calls` calls, which are counted. */
 yoke_status run_calibrate_try(calibrating *c, int64_t units, int64_t calls, double *seconds);
 /*
- * The same; a trial on the cores that other programs disturbed is repeated some times, and the least disturbed one counts.  It is added to
- * c->counted_s and the members after it.
+ * The same, but a trial on the cores that other programs disturbed is repeated several times, and the least disturbed one counts.  It is
+ * added to c->counted_s and the members after it.
  */
 yoke_status run_calibrate_try_quietly(calibrating *c, int64_t units, int64_t calls, double *seconds);
 /* Repeats a size at the present level until its time is known, and learns it.  longer: factor of the usual duration. */

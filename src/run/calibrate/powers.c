@@ -1,4 +1,4 @@
-/* Powers of a device at work, and what copies to it take. */
+/* Powers of a device at work, and the time and power of copies to it. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ enum { COPIES = 8, PERIODS = 25 };
 static const int64_t longest_copy = INT64_C(1) << 26, least_copy = 256;
 static const double copy_known = 0.02;
 
-/* One thing that is done over and over: calls, or copies. */
+/* An operation that is repeated: calls, or copies. */
 typedef struct repeated {
     calibrating *c;
     int64_t units, calls;
@@ -29,7 +29,7 @@ static yoke_status copy_once(const repeated *r, double *seconds)
     return status;
 }
 
-/* Without a pause, for so long; *busy: seconds of the calls. */
+/* Repeats the operation without a pause for wanted_s, at least once.  *busy: seconds of the calls. */
 static yoke_status repeat(const repeated *r, double wanted_s, double *busy)
 {
     yoke_run *run = r->c->run;
@@ -44,8 +44,9 @@ static yoke_status repeat(const repeated *r, double wanted_s, double *busy)
 }
 
 /*
- * How long it is repeated: brief trials of a simulated machine, whose meters show every change or tell their period, no longer than that asks for; copies on
- * simulated machines are real ones, which take longer than they say.
+ * For how many seconds the operation is repeated.  Brief calibrations of a simulated machine, whose meters show every change or have a
+ * known period, repeat it only as long as this requires.  Copies on a simulated machine are also made in memory, which takes longer than
+ * their virtual time, so they are repeated for the shortest time.
  */
 static double long_enough_s(const repeated *r)
 {
@@ -57,12 +58,12 @@ static double long_enough_s(const repeated *r)
     return shortest_s;
 }
 
-/* Energies of all meters while it is repeated, into run->energies. */
+/* Measures the energies of all meters while the operation is repeated, and writes them to run->energies. */
 static yoke_status metered(const repeated *r, double *seconds, double *busy, yoke_energy *total)
 {
     yoke_run *run = r->c->run;
     yoke_region *region = NULL;
-    /* What a meter shows first is of the time before. */
+    /* The first values of a meter are of the time before, so the operation begins before the region. */
     yoke_status status = run_longest_period_s(run) > 0 ? repeat(r, 2 * run_longest_period_s(run), busy) : YOKE_OK;
     if (status == YOKE_OK) status = yoke_region_begin(run->meter, &region);
     if (status != YOKE_OK) return status;
@@ -89,7 +90,7 @@ static yoke_run_level *add_level(calibrating *c)
     return &found->levels[at];
 }
 
-/* What others draw above what they draw at rest; 0 where that is within its uncertainty. */
+/* Power of other hardware (run_others_above_j) above its power at rest; 0 if it is within its uncertainty. */
 static yoke_run_watts others(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total)
 {
     double uncertain_j, joules = run_others_above_j(run, busy, seconds, total, &uncertain_j);
@@ -118,7 +119,7 @@ yoke_status run_calibrate_powers(calibrating *c)
     repeated r = {.c = c, .units = c->max_units, .calls = c->of->calls > 0 ? c->of->calls : 1};
     r.expected_s = run_seconds(run, c->work, c->device, c->level, 0, (double)c->max_units, NULL);
     if (r.expected_s > 0) r.calls = (int64_t)fmin(fmax((double)r.calls, 0.1 * long_enough_s(&r) / r.expected_s), 1e6);
-    if (!c->of->brief) status = run_calibrate_try(c, r.units, 1, &warm_s); /* what the trial makes ready for this size is no work */
+    if (!c->of->brief) status = run_calibrate_try(c, r.units, 1, &warm_s); /* the preparation of a trial for this size is no work */
     if (status == YOKE_OK) status = metered(&r, &seconds, &busy[c->device], &total);
     if (status != YOKE_OK || !(busy[c->device] > 0)) return status;
     for (int i = 0; i < run->num_devices; i++) levels[i] = run->devices[i].level;
@@ -126,12 +127,12 @@ yoke_status run_calibrate_powers(calibrating *c)
     level->busy.interval_w = isnan(level->busy.value_w) ? (double)NAN : uncertain_j / seconds;
     level->busy.kind = run_power_kind(run, c->device);
     level->others_more = others(run, busy, seconds, &total);
-    power->above_j = power->busy_s = power->uncertain_j = 0; /* what another work drew is no matter */
+    power->above_j = power->busy_s = power->uncertain_j = 0; /* the powers of another work are dropped */
     run_powers_learn(run, levels, seconds, &total, busy);
     return YOKE_OK;
 }
 
-/* At the host's present level, while the accelerator works and the host waits. */
+/* Measures the host overhead at the host's present level, while the accelerator works and the host waits. */
 static yoke_status measure_overhead(calibrating *c)
 {
     yoke_run *run = c->run;
@@ -156,7 +157,7 @@ yoke_status run_calibrate_overheads(calibrating *c)
     if (host < 0 || !run->devices[c->device].accelerator || !has_meters(run) || c->of->brief || c->found->accuracy.max_units == 0)
         return YOKE_OK;
     for (int l = 0; l < run->devices[host].num_levels && status == YOKE_OK; l++) {
-        /* Where the host was measured itself, and its overhead was not. */
+        /* Only levels at which the host itself was measured, and its overhead was not. */
         if (!(run->devices[host].powers[l].busy_s > 0) || run_is_overhead_measured(run, l)) continue;
         status = run_calibrate_progress(c, c->device, "power of the host that serves it, at %.2f GHz", 1e-9 * run->devices[host].hz[l]);
         if (status == YOKE_OK) status = run_set_level(run, host, l);
@@ -168,7 +169,7 @@ yoke_status run_calibrate_overheads(calibrating *c)
 
 /* -------------------------------------------------------------------------------------------------- copies */
 
-/* t = start + bytes x seconds per byte by least squares of relative errors; neither is negative. */
+/* Fits t = start + bytes x seconds per byte by least squares of relative errors; neither coefficient is negative. */
 static void fit_copies(run_device *d, int count, const double *bytes, const double *seconds)
 {
     double weight = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -186,7 +187,7 @@ static void fit_copies(run_device *d, int count, const double *bytes, const doub
         xy += w * (bytes[i] - mean_x) * (seconds[i] - mean_y);
     }
     d->copy_seconds_per_byte = fmax(0, xy / xx);
-    d->copy_start_s = fmax(0, mean_y - d->copy_seconds_per_byte * mean_x); /* a simulated machine may have bytes that are free */
+    d->copy_start_s = fmax(0, mean_y - d->copy_seconds_per_byte * mean_x); /* on a simulated machine a number of bytes may be free */
 }
 
 static yoke_status measured_copy(void *user, double *seconds, double *joules)
@@ -195,7 +196,7 @@ static yoke_status measured_copy(void *user, double *seconds, double *joules)
     return copy_once(user, seconds);
 }
 
-/* From the longest to the shortest, for as long as they take time. */
+/* Measures copies from the longest to the shortest, until copies take no time. */
 static yoke_status measure_copies(repeated *r, int64_t longest)
 {
     run_device *d = &r->c->run->devices[r->c->device];
@@ -218,7 +219,7 @@ static yoke_status measure_copies(repeated *r, int64_t longest)
     return status;
 }
 
-/* What all meters show above rest while the longest copies go on. */
+/* Measures the power of all meters above rest while the longest copies are repeated. */
 static yoke_status measure_copy_power(const repeated *r)
 {
     yoke_run *run = r->c->run;
@@ -244,7 +245,7 @@ yoke_status run_calibrate_copies(calibrating *c)
     run_device *d = &c->run->devices[c->device];
     repeated r = {.c = c, .calls = 1};
     int64_t longest = d->memory_bytes > 0 && d->memory_bytes / 8 < longest_copy ? d->memory_bytes / 8 : longest_copy;
-    if (!d->accelerator || longest < least_copy) return YOKE_OK; /* a host works where the data lie */
+    if (!d->accelerator || longest < least_copy) return YOKE_OK; /* a host works on the data where they are */
     yoke_status status = yoke_queue_create(d->device, 0, &r.queue);
     if (status == YOKE_OK) status = yoke_host_allocate(d->device, longest, &r.memory);
     if (status == YOKE_OK) memset(r.memory, 0, (size_t)longest);

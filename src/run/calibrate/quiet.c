@@ -1,16 +1,22 @@
-/* Trials on the cores while other programs want them as well. */
+/* Trials on the cores while other programs use them as well. */
 #include <math.h>
 #include <time.h>
 
 #include "run/calibrate/calibrate.h"
 
 enum { MOST_TRIALS = 4 };
-/* All repeated trials of a run take at most this and a part of those that count. */
+/* All repeated trials of a run take at most repeated_s and repeated_part of the time of the trials that count. */
 static const double repeated_s = 0.2, repeated_part = 0.5;
-/* Before a trial is repeated, others get the cores for as long as it took, but not longer than this: then the system gives them to us for as long again. */
+/*
+ * Before a trial is repeated, this process sleeps for as long as the trial took, but not longer than this: then the operating system gives
+ * it the cores for as long again.
+ */
 static const double longest_pause_s = 0.01;
 
-/* Only the cores are shared with other programs, and only their clock goes on meanwhile. */
+/*
+ * Nonzero: other programs may disturb trials on this device.  Only the cores are shared with other programs, and a simulated machine's
+ * clock does not advance while these work.
+ */
 static int is_watched(const calibrating *c) { return !c->run->simulated && !c->run->devices[c->device].accelerator; }
 
 static double cores(const calibrating *c)
@@ -19,13 +25,13 @@ static double cores(const calibrating *c)
     return yoke_topology_get(c->run->context, &topology) == YOKE_OK ? (double)topology.hardware_threads : 1;
 }
 
-/* Where the shortest counts, one that nobody disturbed is enough. */
+/* Nonzero: the trial was hardly disturbed; or the shortest trial counts, and an earlier one was hardly disturbed. */
 static int is_quiet(const calibrating *c, double wall_s, double lost_s)
 {
     return lost_s <= RUN_DISTURBED * wall_s || (c->of->shortest && c->least_part <= RUN_DISTURBED);
 }
 
-/* wall_s: of the trial; lost_s: of that, what other programs took. */
+/* wall_s: duration of the trial; lost_s: the part of it in which other programs had the cores. */
 static yoke_status try_watched(calibrating *c, int64_t units, int64_t calls, double *seconds, double *wall_s, double *lost_s)
 {
     yoke_core_time before, after;

@@ -1,20 +1,25 @@
-/* At which sizes a device is measured: more of them where its speed is not what those beside them tell. */
+/*
+ * Chooses the sizes at which a device is measured: more of them where its speed differs from the interpolation between neighbouring sizes.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "base/statistics.h"
 #include "run/calibrate/calibrate.h"
 
-/* A size is added between two while the time there may be off by more than this, or they are farther apart than that. */
+/*
+ * A size is added between two others if the interpolated time there may be off by more than well_known, or the ratio of the two exceeds
+ * far_apart.
+ */
 static const double well_known = 0.01, far_apart = 30;
-/* How much noise of its ends, in standard errors, a bend between two sizes has to exceed. */
+/* A bend between two sizes counts if it exceeds this number of standard errors of the times at its ends. */
 static const double noise_allowed = 2;
-/* Of a fall of the speed: so much a line through its middle is off at most. */
+/* A line through the middle of a fall of the speed is off by at most this part of the fall. */
 static const double fall_part = 0.5;
-/* Calls must take so long to be measured. */
+/* The shortest time of a call that can be measured. */
 static const double least_call_s = 1e-6;
 
-/* Sizes that were measured, ascending. */
+/* Sizes that were measured, in ascending order. */
 typedef struct size_list {
     int count;
     int64_t units[CALIBRATE_MAX_SIZES];
@@ -23,7 +28,7 @@ typedef struct size_list {
 
 static int64_t between(int64_t a, int64_t b) { return (int64_t)llround(sqrt((double)a) * sqrt((double)b)); }
 
-/* The shortest of three calls: the first one may load, and others may be disturbed. */
+/* Time of the shortest of three calls: the first one may load code or data, and others may be disturbed. */
 static yoke_status shortest_call(calibrating *c, int64_t units, double *seconds)
 {
     *seconds = INFINITY;
@@ -39,7 +44,7 @@ static yoke_status shortest_call(calibrating *c, int64_t units, double *seconds)
     return YOKE_OK;
 }
 
-/* How many units a call of the time that was asked for has, or what fits. */
+/* Finds how many units a call of the requested duration has, up to the largest allowed number. */
 static yoke_status find_largest(calibrating *c)
 {
     int64_t units = c->of->min_units, most = c->of->max_units;
@@ -78,7 +83,7 @@ static yoke_status add_size(calibrating *c, size_list *sizes, int at, int64_t un
     return YOKE_OK;
 }
 
-/* Where the line through sizes a and b comes to at size k, relative to the time there, and its noise. */
+/* How far the line through sizes a and b, at size k, is from the time there (relative).  *noise: how far noise may move it. */
 static double continued(const size_list *sizes, int a, int b, int k, double *noise)
 {
     double part = (double)(sizes->units[k] - sizes->units[a]) / (double)(sizes->units[b] - sizes->units[a]);
@@ -94,8 +99,8 @@ static double fall_of_speed(const size_list *sizes, int k)
 }
 
 /*
- * How far off the line between size k and the next may be: what the lines on either side, continued into the interval, leave open.  Where one of them goes
- * on to the other end nothing happens in between, as far as anybody can tell.
+ * How far off the line between size k and the next one may be: as far as the lines of the neighbouring intervals, continued into this one,
+ * miss its other end.  If one of them meets that end, the measurements show no bend in between.
  */
 static double doubt(const size_list *sizes, int k)
 {
@@ -108,12 +113,12 @@ static double doubt(const size_list *sizes, int k)
         after = fabs(continued(sizes, k + 1, k + 2, k, &noise)) * sizes->seconds[k] / sizes->seconds[k + 1];
         after = after > noise * sizes->seconds[k] / sizes->seconds[k + 1] ? after : 0;
     }
-    /* Where the speed falls, it may do so anywhere in between. */
+    /* If the speed falls, it may fall anywhere between the two sizes. */
     double fall = fall_of_speed(sizes, k) - noise_allowed * hypot(sizes->error[k], sizes->error[k + 1]);
     return fmax(fmin(before, after), fall_part * fall);
 }
 
-/* The place behind which the next size belongs; -1: all is known well enough, or there is none in between. */
+/* Index of the size after which the next one is inserted; -1: all intervals are known well enough, or have no size in between. */
 static int next_size(const size_list *sizes)
 {
     double worst = 0;
@@ -130,7 +135,7 @@ static int next_size(const size_list *sizes)
     return found;
 }
 
-/* The place behind which the speed falls most from one size to the next, of those that were not taken yet; -1: nowhere. */
+/* Index of the size after which the speed falls most, of those that are not taken yet; -1: none. */
 static int steepest(const size_list *sizes, const int *taken)
 {
     double most = 0;
@@ -144,7 +149,7 @@ static int steepest(const size_list *sizes, const int *taken)
     return found;
 }
 
-/* Sizes that were not measured: where the speed falls most, and evenly between the ends. */
+/* Chooses sizes that were not measured: where the speed falls most, and evenly between the ends.  Returns their number. */
 static int choose_held_out(const calibrating *c, const size_list *sizes, int64_t units[CALIBRATE_HELD_OUT])
 {
     enum { STEEP = 2 };
@@ -163,7 +168,7 @@ static int choose_held_out(const calibrating *c, const size_list *sizes, int64_t
     return count;
 }
 
-/* All are predicted before the first of them is measured. */
+/* Measures the sizes that are held out.  All of them are predicted before the first one is measured. */
 static yoke_status hold_out(calibrating *c, const size_list *sizes)
 {
     run_calibrated *found = c->found;

@@ -1,15 +1,15 @@
-/* What devices lose beside each other: all at once, with as many units as each does in the same time alone. */
+/* How much devices slow each other down: all work at once, each on as many units as it does in the same time alone. */
 #include <math.h>
 
 #include "base/statistics.h"
 #include "run/calibrate/calibrate.h"
 
 enum { ROUNDS = 16, CALLS = 4 };
-/* What all else is compared with may take so many times as long as a size. */
+/* The measurements alone, with which the others are compared, may take this many times as long as those of a size. */
 static const double longer = 3;
 static const double least_factor = 0.5, most_factor = 1001;
 
-/* Each device alone, on units that take all of them as long as the fastest needs for its largest size. */
+/* Measures each device alone, on units that take every device the same time: the shortest time that a device needs for its largest size. */
 static yoke_status measure_apart(calibrating *c, yoke_sample *alone, int64_t *units)
 {
     yoke_run *run = c->run;
@@ -48,7 +48,7 @@ static yoke_status measure_beside(calibrating *c, const int64_t *units, double s
     return status;
 }
 
-/* Mean and interval of what rounds took, without the first. */
+/* Mean time of a device in all rounds but the first, with its interval. */
 static yoke_sample summarise(double seconds[ROUNDS][RUN_MAX_DEVICES], int device)
 {
     double values[ROUNDS], deviation;

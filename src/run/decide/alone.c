@@ -1,6 +1,7 @@
 /*
- * One device alone, where that is better than all together as they disturb each other: neither balancer nor planner knows of that.  What devices lose beside each
- * other follows from rounds that one has alone.  So some rounds serve to learn it, and later some, together again, to learn whether it is still so.
+ * Gives all units to one device if that is better than all devices together, as they slow each other down.  Neither the balancer nor the
+ * planner knows of this.  How much devices slow each other down follows from rounds that one device has alone.  So a few rounds serve to
+ * learn it, and a few later ones, of all devices together, to learn whether it is still so.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,17 +9,23 @@
 
 #include "run/run.h"
 
-/* One device alone has to be better than all by so much, to be left alone. */
+/* A device works alone if that is better than all together by at least this part. */
 static const double clearly = 0.02;
 static const int first_question = 8, most_questions = 8;
-/* Rounds together, where one device alone is better, may take so much longer than it, of all that it takes until the next one. */
+/*
+ * While one device alone is better, a round of all devices together may be worse by at most this part of the cost of all rounds since the
+ * last such round.
+ */
 static const double question_part = 0.005;
-/* Rounds of one device alone that serve to learn may take so much longer than together, of all rounds so far: where nothing is known, and where little is. */
+/*
+ * Rounds in which one device is measured alone may take longer than rounds together by at most this part of the time of all rounds so far:
+ * trial_part if nothing is known of the device, doubt_part if little is known.
+ */
 static const double trial_part = 0.05, doubt_part = 0.01;
-/* Who takes so many times as long as another one is not tried alone. */
+/* A device that takes this many times as long as another one is not tried alone. */
 static const double hopeless = 2;
 
-/* Nonzero: it is known that devices disturb each other at this work, or that copies take a part of the time. */
+/* Nonzero: it is known that devices slow each other down with this work, or that copies take a part of the time. */
 static int disturbed(const yoke_run *run, const run_plan *plan)
 {
     for (int i = 0; i < run->num_devices && run->options.copies_apart; i++)
@@ -38,7 +45,7 @@ static int keeps_limits(const yoke_run *run, const run_plan *plan, double slowes
     return !(o->max_slowdown > 0) || plan->predicted.time_s <= slowest_s;
 }
 
-/* The plan with all units on one device at a level. */
+/* Makes and predicts the plan with all units on one device at a level. */
 static yoke_status give_all(yoke_run *run, const run_plan *plan, int device, int level, run_plan *trial)
 {
     *trial = *plan;
@@ -51,8 +58,8 @@ static yoke_status give_all(yoke_run *run, const run_plan *plan, int device, int
 }
 
 /*
- * After 8, 16, 32, ... rounds of one device alone all work together again once: what was measured may have been chance, or may have changed.  Where that costs
- * much, it comes later.
+ * Nonzero: a round of all devices together is due.  It comes after 8, 16, 32, ... rounds of one device alone, as the measurements may have
+ * been chance, or may have changed; later if it costs much.
  */
 static int is_time_to_ask(yoke_run *run, const run_plan *plan, double loss)
 {
@@ -61,12 +68,15 @@ static int is_time_to_ask(yoke_run *run, const run_plan *plan, double loss)
     if (run->questions < most_questions) run->questions++;
     for (int p = 0; p < plan->num_phases; p++)
         for (int i = 0; i < run->num_devices; i++) {
-            run_doubt_relation(&run->run_works[plan->works[p]].relations[i]); /* the answer counts as much as all before */
+            run_doubt_relation(&run->run_works[plan->works[p]].relations[i]); /* the result counts as much as all earlier ones */
         }
     return 1;
 }
 
-/* A device that alone is better than all together gets everything, unless all are asked.  *found: nonzero where there is one. */
+/*
+ * Gives all units to a device that alone is better than all devices together, unless a round of all is due.  *found: nonzero: there is such
+ * a device.
+ */
 static yoke_status leave_alone(yoke_run *run, run_plan *plan, int *found)
 {
     const double slowest_s = plan->predicted.time_s;
@@ -88,7 +98,7 @@ static yoke_status leave_alone(yoke_run *run, run_plan *plan, int *found)
     return status;
 }
 
-/* Nonzero: what the device loses beside others is not known of some work of the plan. */
+/* Nonzero: for a work of the plan it is not known how much the others slow the device down. */
 static int is_untold(const yoke_run *run, const run_plan *plan, int device)
 {
     for (int p = 0; p < plan->num_phases; p++)
@@ -96,7 +106,7 @@ static int is_untold(const yoke_run *run, const run_plan *plan, int device)
     return 0;
 }
 
-/* Nonzero: by all that is known the device alone may be better than the plan. */
+/* Nonzero: within the uncertainty of the prediction the device alone may be better than the plan. */
 static int may_be_better(const run_plan *plan, const run_plan *alone)
 {
     const double uncertain = alone->predicted.time_uncertainty_s / alone->predicted.time_s;
@@ -118,8 +128,9 @@ static int count_working(const yoke_run *run, const run_plan *plan)
 }
 
 /*
- * Where devices share a round, and how fast they are alone is not known, or not well, the best of those gets a whole round when the rounds so far are so long
- * that it costs little beside them.  Nothing else would tell that devices use the same cores or the same memory.
+ * If devices share a round, and the times of some of them alone are not known, or not known well, the best of those gets a whole round for
+ * itself.  This waits until the rounds so far are so long that it costs little in comparison.  No other measurement shows that devices use
+ * the same cores or the same memory.
  */
 static yoke_status try_alone(yoke_run *run, run_plan *plan)
 {

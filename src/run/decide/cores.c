@@ -1,17 +1,19 @@
 /*
- * Devices on the same cores: accelerators that are OpenCL on the cores on which hosts of the run work.  Both together do less than the better one alone, so one of
- * them rests: the accelerator, as long as nobody knows that it is the faster one.
+ * Devices on the same cores: accelerators that are OpenCL on the cores on which hosts of the run work.  Both together do less than the
+ * better one alone, so one of them rests: the accelerator, unless it is known to be faster.
  */
 #include <math.h>
 
 #include "run/run.h"
 
-/* So much faster it has to be. */
+/* The accelerator must be faster by at least this part. */
 static const double clearly = 0.02;
-/* A trial of a device that was never measured pays where what is left takes so long; it gets such a part of the units. */
+/*
+ * A trial of a device that was never measured is worthwhile if the remaining work takes at least worth_s; it gets trial_part of the units.
+ */
 static const double worth_s = 30, trial_part = 0.002;
 
-/* Seconds of the plan's cuts on a device alone; NaN: something of them was never measured. */
+/* Seconds of the plan's cuts on a device alone; NaN: one of the works was never measured there. */
 static double alone_s(const yoke_run *run, const run_plan *plan, int device)
 {
     double sum = 0;
@@ -24,7 +26,7 @@ static double alone_s(const yoke_run *run, const run_plan *plan, int device)
     return sum;
 }
 
-/* Nonzero: the device may have units, whoever else works. */
+/* Nonzero: the device may have units, whichever other devices work. */
 static int may_work(const yoke_run *run, const run_plan *plan, int device) { return run_most_units(run, plan, device) > 0; }
 
 static int is_host(const yoke_run *run, const run_plan *plan, int device)
@@ -32,7 +34,7 @@ static int is_host(const yoke_run *run, const run_plan *plan, int device)
     return !run->devices[device].accelerator && may_work(run, plan, device);
 }
 
-/* Of all hosts together; NaN: not known. */
+/* Seconds of all hosts together; NaN: not known. */
 static double hosts_s(const yoke_run *run, const run_plan *plan)
 {
     double speed = 0;
@@ -40,7 +42,7 @@ static double hosts_s(const yoke_run *run, const run_plan *plan)
     return 1 / speed;
 }
 
-/* The accelerator that works on its cores, as no host does or it is faster than all of these; -1: none does. */
+/* The accelerator that works on the shared cores, because there is no host or it is faster than all hosts together; -1: none. */
 static int choose(const yoke_run *run, const run_plan *plan)
 {
     int hosts = 0, best = -1;
@@ -56,7 +58,7 @@ static int choose(const yoke_run *run, const run_plan *plan)
     return best;
 }
 
-/* Nonzero: all units of the first cut fit the devices that do not rest. */
+/* Nonzero: all units of the first cut fit on the devices that do not rest. */
 static int fits(const yoke_run *run, const run_plan *plan, uint64_t resting)
 {
     int64_t left = plan->cut_units[0];
@@ -85,7 +87,7 @@ void run_choose_resting(const yoke_run *run, run_plan *plan)
 {
     if (run->forced >= 0) return;
     plan->resting = run->resting != NULL ? *run->resting : find_resting(run, plan);
-    for (int p = 0; p < plan->num_phases; p++) /* what a device has alone serves its units */
+    for (int p = 0; p < plan->num_phases; p++) /* a phase of one device serves the units of that device */
         if (plan->phases[p].cut < 0 && plan->resting >> plan->phases[p].device & 1) plan->phases[p].units = 0;
 }
 
@@ -102,7 +104,8 @@ static int64_t trial_units(const yoke_run *run, const run_plan *plan, int device
 {
     const double seconds = hosts_s(run, plan), units = (double)plan->cut_units[0], rounds = (double)(run->options.rounds - run->rounds);
     if (!(plan->resting >> device & 1) || !(seconds > 0) || !isnan(alone_s(run, plan, device))) return 0;
-    const double left_s = fmax(seconds * fmax(1, rounds), run->sum_s); /* where nobody says, as long again as all rounds so far */
+    /* If the number of rounds is not given, the run takes as long again as all rounds so far. */
+    const double left_s = fmax(seconds * fmax(1, rounds), run->sum_s);
     if (!(left_s >= worth_s)) return 0;
     return (int64_t)fmax(1, fmin(trial_part * left_s / seconds * units, units / 4));
 }

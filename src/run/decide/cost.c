@@ -1,4 +1,4 @@
-/* What a plan costs, by what is known: predictions, the least time, and what is lost. */
+/* The cost of a plan by present knowledge: predictions, the least time, and the regret. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ double run_objective(yoke_objective objective, double time_s, double energy_j)
     return NAN;
 }
 
-/* Copies that are no part of rounds, and what is drawn meanwhile. */
+/* Seconds of copies that are not part of rounds; rest_w is the power meanwhile. */
 static double copies_s(const yoke_run *run, const run_plan *plan)
 {
     double longest = 0;
@@ -42,7 +42,7 @@ static void find_value(const yoke_run *run, run_plan *plan)
     plan->value = run_objective(run->options.objective, plan->predicted.time_s + copied_s, joules);
 }
 
-/* What the planner says of a plan that it made, if it knows as much: of one device alone among several it does not. */
+/* Takes the planner's own cost of a plan that it made, unless one device works alone among several, of which the planner knows less. */
 static void take_planned(const yoke_run *run, run_plan *plan)
 {
     int working = 0, may = 0;
@@ -84,14 +84,14 @@ yoke_status run_predict(yoke_run *run, run_plan *plan)
                     .time_uncertainty_s = problem.vague_times ? (double)NAN : choice.time_uncertainty_s,
                     .energy_uncertainty_j = problem.vague_times || problem.vague_powers ? (double)NAN : choice.energy_uncertainty_j};
     take_planned(run, plan);
-    /* Where powers of devices are not known: what rounds drew until now. */
+    /* If powers of devices are not known: the mean power of the rounds so far. */
     if (isnan(plan->predicted.energy_j) && run->known_s > 0)
         plan->predicted.energy_j = run->known_j / run->known_s * plan->predicted.time_s;
     find_value(run, plan);
     return YOKE_OK;
 }
 
-/* On one device, at its fastest level. */
+/* The least time on one device: at its fastest level within the power cap. */
 static yoke_status least_time_alone(yoke_run *run, const run_plan *plan, int device, double *seconds)
 {
     run_plan *trial = run->alone;

@@ -1,16 +1,18 @@
-/* Which units and frequencies come next. */
+/* Decides the units and frequencies of the next round. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "run/run.h"
 
-/* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them or their neighbours. */
+/*
+ * This number of frequencies is measured before a plan.  Those between are inferred, and measured if a plan takes them or their neighbours.
+ */
 enum { MAX_EXPLORED = 5 };
-/* Relative noise beyond which one measurement of a frequency tells too little. */
+/* Relative noise above which one measurement of a frequency is not enough. */
 static const double noisy = 0.015;
 static const int most_explorations = 3 * MAX_EXPLORED + 1;
-/* Weights fade, so that one measurement counts a little less than 1. */
+/* From this sum of weights on, a level was measured once: weights decay, so that one measurement counts a little less than 1. */
 static const double least_measurement = 1e-3;
 static const int few_rounds = 3;
 
@@ -38,7 +40,7 @@ static int may_work(const yoke_run *run, const run_plan *plan, int device) { ret
 
 /* ----------------------------------------------------------------------------------------------------- shares */
 
-/* Whole units in proportion to weights, each at most `most`, sum n. */
+/* Divides n units among the devices in proportion to weights; device i has at most most[i] units. */
 static yoke_status split(const yoke_run *run, int64_t n, const double *weights, const int64_t *most, int64_t *units)
 {
     double left_weight = 0;
@@ -59,7 +61,7 @@ static yoke_status split(const yoke_run *run, int64_t n, const double *weights, 
         units[i] = (int64_t)fmin(floor(part + 0.5), fmin((double)left, (double)most[i]));
         left -= units[i];
     }
-    for (int i = 0; i < run->num_devices && left > 0; i++) { /* what limits left over */
+    for (int i = 0; i < run->num_devices && left > 0; i++) { /* units that the limits left over */
         int64_t more = most[i] - units[i] < left ? most[i] - units[i] : left;
         units[i] += more;
         left -= more;
@@ -75,7 +77,10 @@ static int is_known_of_all(const yoke_run *run, const run_plan *plan, int phase)
     return 1;
 }
 
-/* Speeds with these units, by the phases that are known of all devices, else of each as far as it is known; the mean of those known where one is not. */
+/*
+ * Finds the devices' speeds with these units.  If there are phases with times of all devices, only these phases count, else all phases do.
+ * A device with an unknown speed has the mean of the known speeds.
+ */
 static void find_speeds(const yoke_run *run, const run_plan *plan, const int64_t *units, double *speeds)
 {
     double sum = 0;
@@ -102,7 +107,7 @@ static void find_speeds(const yoke_run *run, const run_plan *plan, const int64_t
         if (isnan(speeds[i])) speeds[i] = known > 0 ? sum / known : 1;
 }
 
-/* Every device gets a unit, as far as there are enough. */
+/* Gives every device that may have units at least one, as long as there are enough. */
 static void give_one(const yoke_run *run, const int64_t *most, int64_t *units)
 {
     for (int i = 0; i < run->num_devices; i++) {
@@ -115,7 +120,10 @@ static void give_one(const yoke_run *run, const int64_t *most, int64_t *units)
     }
 }
 
-/* Units of all cuts so that devices end about together, as far as that is known; only devices of `among` (bits). */
+/*
+ * Divides the units of all cuts so that devices finish at about the same time, as far as their speeds are known.  Only devices of `among`
+ * (bits) have units.
+ */
 static yoke_status share_out(const yoke_run *run, run_plan *plan, uint64_t among)
 {
     int64_t most[RUN_MAX_DEVICES];
@@ -150,7 +158,7 @@ static yoke_status fixed_shares(const yoke_run *run, run_plan *plan)
         double part = run->devices[i].accelerator ? run->share : 1 - run->share;
         if (hosts == 0 || accelerators == 0) part = 1; /* one kind has failed */
         weights[i] = part / (run->devices[i].accelerator ? accelerators : hosts);
-        /* A kind whose part is nothing gets nothing, whatever limits leave over. */
+        /* A kind with a share of 0 gets no units, even if limits leave some over. */
         if (!(part > 0)) most[i] = 0;
     }
     for (int c = 0; c < plan->num_cuts && status == YOKE_OK; c++) status = split(run, plan->cut_units[c], weights, most, plan->units[c]);
@@ -220,7 +228,7 @@ static double measurements(const speed_model *model)
     return sum;
 }
 
-/* How often a level is measured before a plan: the highest twice, which tells the noise, and where there is much all of them more often. */
+/* How often a level is measured before a plan: the highest twice, which shows the noise; all of them three times if the noise is high. */
 static double wanted_measurements(const yoke_run *run, int work, int device, int level)
 {
     const int top = run->devices[device].num_levels - 1;
@@ -230,7 +238,7 @@ static double wanted_measurements(const yoke_run *run, int work, int device, int
     return noise > noisy ? 3 : level == top ? 2 : 1;
 }
 
-/* once: nonzero: whatever the noise, one measurement is enough. */
+/* Nonzero: times and powers of the level were measured often enough.  once: nonzero: one measurement is enough, whatever the noise. */
 static int is_explored(const yoke_run *run, const run_plan *plan, int device, int level, int once)
 {
     for (int p = 0; p < plan->num_phases; p++) {
@@ -244,7 +252,7 @@ static int is_explored(const yoke_run *run, const run_plan *plan, int device, in
     return run_power_is_measured(run, device, level);
 }
 
-/* The next level at which the device is to be measured: the highest, the lowest, then between; -1: none. */
+/* The next level at which the device is to be measured: the highest, the lowest, then those between; -1: none. */
 static int next_level(const yoke_run *run, const run_plan *plan, int device)
 {
     const int top = run->devices[device].num_levels - 1;
@@ -255,7 +263,7 @@ static int next_level(const yoke_run *run, const run_plan *plan, int device)
     return -1;
 }
 
-/* A level beside the plan's that was never measured; -1: there is none. */
+/* A level next to the plan's that was never measured; -1: there is none. */
 static int unknown_neighbour(const yoke_run *run, const run_plan *plan, int device)
 {
     const int level = plan->levels[device];
@@ -265,7 +273,7 @@ static int unknown_neighbour(const yoke_run *run, const run_plan *plan, int devi
     return -1;
 }
 
-/* Devices with the same meters are measured one after another. */
+/* Removes from `among` the other devices with the same meters, as these are measured one after another. */
 static uint64_t without_neighbours(const yoke_run *run, int device, uint64_t among)
 {
     for (int i = 0; i < run->num_devices; i++)
@@ -273,14 +281,14 @@ static uint64_t without_neighbours(const yoke_run *run, int device, uint64_t amo
     return among;
 }
 
-/* What noise looks like later does not send a run back to trying frequencies. */
+/* Marks the device's levels as explored, so that noise of later rounds does not start their exploration again. */
 static void set_explored(yoke_run *run, const run_plan *plan, int device)
 {
     for (int p = 0; p < plan->num_phases; p++)
         if (run_is_measured(run, plan->works[p], device)) run->run_works[plan->works[p]].explored[device] = 1;
 }
 
-/* *found: nonzero where there is something to learn before a plan. */
+/* Chooses a round that measures frequencies.  *found: nonzero: there is something to learn before a plan. */
 static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 {
     uint64_t among = ~UINT64_C(0);
@@ -302,13 +310,13 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 }
 
 /*
- * What lies between frequencies that were measured is inferred, and may be better than that: a speed that no longer rises with the frequency has a kink.  So a
- * plan is an optimum once the frequencies on both sides of it have been measured, too.
+ * Times and powers between measured frequencies are inferred, and the true ones may be better: a speed that no longer rises with the
+ * frequency has a kink.  So a plan is an optimum only after the frequencies on both sides of it have been measured, too.
  */
 static void explore_neighbours(yoke_run *run, run_plan *plan)
 {
     uint64_t among = ~UINT64_C(0);
-    const int ends = run->options.rounds > 0 && run->options.rounds - run->rounds < few_rounds; /* then nothing learned pays */
+    const int ends = run->options.rounds > 0 && run->options.rounds - run->rounds < few_rounds; /* then nothing that is learned pays off */
     if (!run->needs_powers || plan->decision < YOKE_RUN_PLANNED || plan->weighed || ends) return;
     for (int i = 0; i < run->num_devices; i++) {
         const int level = among >> i & 1 ? unknown_neighbour(run, plan, i) : -1;
@@ -324,7 +332,7 @@ static void explore_neighbours(yoke_run *run, run_plan *plan)
 
 /* ---------------------------------------------------------------------------------------------------------- all */
 
-/* Powers that no meter would tell: as fast as is known. */
+/* Plans a round if powers are needed that no meter provides: as fast as is known. */
 static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
 {
     plan->decision = YOKE_RUN_STARTED;
@@ -333,7 +341,7 @@ static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
     return share_out(run, plan, ~UINT64_C(0));
 }
 
-/* The one device that may work, where everything fits it; else -1. */
+/* The only device that may work, if all units fit on it; else -1. */
 static int only_device(const yoke_run *run, const run_plan *plan)
 {
     int found = -1;

@@ -1,4 +1,4 @@
-/* What a run knows: of one call, and of a round as a model file. */
+/* Predictions of a run: of one call, and of a round as a model file. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int run_nearest_level(const run_device *d, double hz)
     return found;
 }
 
-/* Nonzero: between sizes that were measured, at any level. */
+/* Nonzero: the units are between the smallest and the largest size measured at any level. */
 static int is_inside(const yoke_run *run, int work, int device, double units)
 {
     double least = INFINITY, most = 0;
@@ -40,7 +40,7 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
                          "yoke_run_predict: device %lld, %g units; there are %d devices, and units must be above 0", (long long)device,
                          units, run->num_devices);
     yoke_status status = run_work_find(run, work, &index);
-    if (status == YOKE_OK) status = run_work_open(run, index); /* what its store has of it */
+    if (status == YOKE_OK) status = run_work_open(run, index); /* loads what the store has of it */
     if (status != YOKE_OK) return status;
     const int i = (int)device, level = run_nearest_level(&run->devices[i], frequency_hz);
     const double seconds = run_seconds(run, index, i, level, together != 0, units, &relative);
@@ -69,10 +69,10 @@ yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const c
                          run == NULL || path == NULL ? "an argument is NULL" : "round is NULL, and no round was planned before");
     plan = round != NULL ? run->candidate : run->plan;
     if (round != NULL) status = run_take_round(run, round, plan);
-    /* as before a plan: an earlier run does not tell what all draw at rest */
+    /* As before a plan: the power of all devices at rest is not known from an earlier run. */
     if (status == YOKE_OK && round != NULL && !run->begun && run->needs_powers && isnan(run->base_w)) status = run_powers_rest(run);
     if (status != YOKE_OK) return status;
-    plan->told = round != NULL; /* the latest plan as the planner was told of it */
+    plan->told = round != NULL; /* the latest plan is written as it was passed to the planner */
     status = run_problem_create(run, plan, 0, &problem, &known);
     if (status == YOKE_OK && !known)
         return yoke_fail(

@@ -1,14 +1,17 @@
-/* A round as the planner's problem: what the models of works and powers say, at the levels for which they say something. */
+/* A round as a problem of the planner, from the models of times and powers, at the levels for which these are known. */
 #include <math.h>
 #include <string.h>
 
 #include "run/run.h"
 
-/* Points between which speeds are taken to be linear: so near to each other that it does not matter which curve joins them. */
+/*
+ * Points between which the planner takes speeds to be linear.  They are so close to each other that the kind of curve between them does not
+ * matter.
+ */
 enum { GRID = 24, KNOTS = 24, POINTS = GRID + KNOTS };
-static const double grid_span = 65536; /* the least units of the grid are that part of all */
+static const double grid_span = 65536; /* the smallest size of the grid is 1/grid_span of all units */
 static const double same_units = 1e-3;
-/* Points that lines of speed between their neighbours tell so well are left out. */
+/* Points that are this close (relative) to a line of speed between their neighbours are left out. */
 static const double superfluous = 5e-4;
 
 /* ---------------------------------------------------------------------------------------------------- units */
@@ -69,7 +72,7 @@ static int by_value(double *list, int count, double value)
     return count + 1;
 }
 
-/* Where the curve is given to the planner: at its own bends and in between. */
+/* Chooses the sizes at which the curve is passed to the planner: its own knots, and a grid between them.  Returns their number. */
 static int choose_units(const yoke_run *run, int work, int device, double all, double *units)
 {
     double from = fmax(1, all / grid_span), to = fmax(1, all);
@@ -89,7 +92,7 @@ static int choose_units(const yoke_run *run, int work, int device, double all, d
     return count;
 }
 
-/* Nonzero: all points between two lie on the line of speed between these. */
+/* Nonzero: all points between `first` and `last` lie on the line of speed between these two. */
 static int is_straight(const double *points, int first, int last)
 {
     const double *a = &points[2 * first], *b = &points[2 * last];
@@ -101,7 +104,7 @@ static int is_straight(const double *points, int first, int last)
     return 1;
 }
 
-/* Leaves out, in place, what the others tell: a search takes longer with every point.  Returns how many are left. */
+/* Removes, in place, points that follow from the others, as a search takes longer with every point.  Returns how many are left. */
 static int thin_out(double *points, int count)
 {
     double all[2 * POINTS];
@@ -115,7 +118,7 @@ static int thin_out(double *points, int count)
     return kept;
 }
 
-/* Nonzero: seconds are start + per_unit x to rounding. */
+/* Nonzero: seconds (without the start) are proportional to units, up to rounding. */
 static int is_line(const double *points, int count)
 {
     for (int k = 1; k < count; k++)
@@ -123,16 +126,16 @@ static int is_line(const double *points, int count)
     return 1;
 }
 
-/* Where a time is asked for: in a prediction at these units, in a search at all sizes, with the uncertainty of these. */
+/* A requested time: in a prediction at `units`, in a search at all sizes with the uncertainty at `units`. */
 typedef struct wanted_time {
     int work, device, level, exact, beside;
     double units, all;
-    double slowness; /* all seconds times this */
+    double slowness; /* factor of all seconds */
 } wanted_time;
 
 /*
- * An uncertainty for the planner, which knows none that is not known: 0 then, as model files have it, and *vague is set.  So an unknown one never counts as a
- * number, neither as 0 nor as 1 (run_predict).
+ * An uncertainty for the planner, which has no value for "not known": an unknown uncertainty becomes 0, as in model files, and *vague is
+ * set.  So it never appears as a number in predictions, neither as 0 nor as 1 (run_predict).
  */
 static double known_or_exact(double uncertainty, int *vague)
 {
@@ -140,7 +143,7 @@ static double known_or_exact(double uncertainty, int *vague)
     return isnan(uncertainty) ? 0 : fmin(uncertainty, 1);
 }
 
-/* t(x) of a phase at a level; zero where it is not known. */
+/* Finds t(x) of a phase at a level; returns 0 if it is not known. */
 static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points, int *vague)
 {
     const int work = wanted->work, device = wanted->device, level = wanted->level;
@@ -170,9 +173,9 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
 /* The parts of a problem's memory. */
 typedef struct parts {
     yoke_plan_device *devices;
-    yoke_plan_level *levels; /* [devices][RUN_MAX_LEVELS], of a prediction [devices][1] */
+    yoke_plan_level *levels; /* [devices][RUN_MAX_LEVELS]; for a prediction [devices][1] */
     yoke_plan_time *times;   /* [devices][levels][phases] */
-    double *points;          /* [devices][levels][phases][2 POINTS], of a prediction one point each */
+    double *points;          /* [devices][levels][phases][2 POINTS]; for a prediction one point each */
 } parts;
 
 int run_is_plain(const run_plan *plan)
@@ -182,7 +185,7 @@ int run_is_plain(const run_plan *plan)
            p->weight_sum == NULL && !(p->call_seconds > 0);
 }
 
-/* Units of a phase that the device has by the plan; in a search those that it had, or may get. */
+/* Units of a phase that the device has by the plan; in a search those that it had in the last round, or an equal part. */
 static double likely_units(const yoke_run *run, const run_plan *plan, const yoke_phase *phase, int device, int only)
 {
     if (phase->cut < 0) return (double)phase->units;
@@ -192,7 +195,7 @@ static double likely_units(const yoke_run *run, const run_plan *plan, const yoke
     return fmax(1, units > 0 ? (double)units : part * (double)phase->units);
 }
 
-/* Nonzero: the device has units of the phase by the plan, or in a search may have some. */
+/* Nonzero: the device has units of the phase by the plan, or may have units in a search. */
 static int works_on(const yoke_run *run, const run_plan *plan, int phase, int device, int only)
 {
     const yoke_phase *p = &plan->phases[phase];
@@ -213,7 +216,7 @@ int run_is_beside(const yoke_run *run, const run_plan *plan, int phase, int only
     return count > 1;
 }
 
-/* Of what a call on all units takes beside others; 0 where nothing is known, or it is no less. */
+/* Seconds of a call on all units alone, as a fraction of those beside others; 0: not known, or not below 1. */
 static double alone_factor(const yoke_run *run, const wanted_time *wanted)
 {
     const double alone_s = run_seconds(run, wanted->work, wanted->device, wanted->level, 0, wanted->all, NULL),
@@ -242,15 +245,18 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
         if (!has_phase(plan, p, device)) continue;
         int vague_time = 0, vague_power = 0;
         if (!fill_time(run, &wanted, &times[p], points, &vague_time)) return 0;
-        times[p].dynamic_power_w = dynamic_w / wanted.slowness; /* which was measured for the seconds of phases */
+        times[p].dynamic_power_w = dynamic_w / wanted.slowness; /* the power was measured for seconds without the slowness */
         times[p].power_uncertainty = known_or_exact(uncertainty, &vague_power);
-        if (!only || run_phase_units_of(plan, p, device) > 0) { /* else it is no part of what is predicted */
+        if (!only || run_phase_units_of(plan, p, device) > 0) { /* otherwise the phase is not part of the prediction */
             problem->vague_times |= vague_time;
             problem->vague_powers |= vague_power;
         }
-        /* A run weighs devices alone itself, as it asks now and then whether that is still so (leave_alone). */
+        /* A run considers devices alone by itself, as it tests now and then whether that is still better (leave_alone). */
         if (!only && plan->told && wanted.beside) times[p].alone_factor = alone_factor(run, &wanted);
-        /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
+        /*
+         * A search ignores uncertainties.  An uncertain choice is measured when it is chosen, which would never happen if ties within the
+         * uncertainty were broken by time.
+         */
         if (!only && !plan->told) times[p].time_uncertainty = times[p].power_uncertainty = 0;
     }
     *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level],
@@ -265,12 +271,15 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
     to->points = times[0].points;
     to->time_uncertainty = times[0].time_uncertainty;
     to->dynamic_power_w = times[0].dynamic_power_w;
-    to->power_uncertainty = fmax(to->power_uncertainty, times[0].power_uncertainty); /* one for both powers */
+    to->power_uncertainty = fmax(to->power_uncertainty, times[0].power_uncertainty); /* one uncertainty for both powers */
     to->alone_factor = times[0].alone_factor;
     return 1;
 }
 
-/* Of one unit that the device did not have: as rounds told it, or by its bytes as calibrated; 0 where nothing is known, or nothing has to move. */
+/*
+ * Seconds to copy one unit that the device did not have, as reported by rounds, or from its bytes as calibrated; 0: not known, or nothing
+ * moves.  *start_s: seconds of a copy's start.
+ */
 static double copy_seconds(const yoke_run *run, const run_plan *plan, const run_device *d, double *start_s)
 {
     *start_s = 0;
@@ -328,7 +337,7 @@ static yoke_status make_parts(yoke_run *run, const run_plan *plan, int only, run
     return status;
 }
 
-/* Phases that belong to one device name it by its place in the problem. */
+/* Copies the phases; a phase that belongs to one device has the device's index in the problem. */
 static void number_phases(const yoke_run *run, const run_plan *plan, int only, run_problem *problem, int count)
 {
     yoke_phase *phases = problem->memory[5];
@@ -336,7 +345,7 @@ static void number_phases(const yoke_run *run, const run_plan *plan, int only, r
     const double call_s = run_find_overhead(run, plan, only).call_s;
     for (int p = 0; p < plan->num_phases; p++) phases[p].call_seconds += call_s;
     for (int p = 0; p < plan->num_phases; p++) {
-        if (phases[p].units == 0) phases[p].device = 0; /* whose it was need not be there */
+        if (phases[p].units == 0) phases[p].device = 0; /* its device need not be in the problem */
         for (int k = 0; k < count && phases[p].cut < 0; k++)
             if (problem->devices[k] == plan->phases[p].device) phases[p].device = k;
     }
@@ -344,7 +353,7 @@ static void number_phases(const yoke_run *run, const run_plan *plan, int only, r
         (yoke_round){.num_cuts = plan->num_cuts, .cut_units = plan->cut_units, .num_phases = plan->num_phases, .phases = phases};
 }
 
-/* Returns the host overhead that the host has at any of its levels here, and tells these what they have beside it. */
+/* Returns the least host overhead over the host's levels here, and writes to each level the difference to it. */
 static double tell_overheads(const yoke_run *run, int only, int count, const run_problem *problem, const parts *m)
 {
     const int host = run_serving_host(run);
@@ -371,17 +380,17 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
     yoke_status status = make_parts(run, plan, only, problem, &m);
     int64_t units = 0;
     for (int p = 0; p < plan->num_phases; p++) units |= plan->phases[p].units;
-    if (run->limit_s > 0) { /* by the slowdown of all rounds that are weighed */
+    if (run->limit_s > 0) { /* the slowdown limit of all rounds that are compared */
         problem->options.max_slowdown = 0;
         problem->options.deadline_s = problem->options.deadline_s > 0 ? fmin(problem->options.deadline_s, run->limit_s) : run->limit_s;
     }
-    if (problem->options.deadline_s > 0) /* what is left of it for phases; where nothing is, nothing meets it */
+    if (problem->options.deadline_s > 0) /* what is left of it for phases; if nothing is left, no plan meets it */
         problem->options.deadline_s = fmax(problem->options.deadline_s - run_overhead_s(run, plan, only, NULL), 1e-300);
-    *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* no units take no time */
+    *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* without units there is no time to predict */
     for (int i = 0; i < run->num_devices && status == YOKE_OK && *known; i++) {
         if (run_most_units(run, plan, i) > 0)
             *known = fill_device(run, plan, i, only, count++, problem, &m);
-        else if (!run->devices[i].removable) /* it is there, and draws what it draws */
+        else if (!run->devices[i].removable) /* a device without units still has its idle power */
             base_w += isnan(run_idle_w(run, i, run->devices[i].level)) ? 0 : run_idle_w(run, i, run->devices[i].level);
     }
     *known = *known && count > 0;
@@ -389,7 +398,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
     problem->problem =
         (yoke_plan_problem){.units = plan->cut_units[0],
                             .repetitions = plan->phases[0].calls,
-                            .copies_before = plan->num_phases > 1 || plan->phases[0].calls > 1, /* who has copied may begin */
+                            .copies_before = plan->num_phases > 1 || plan->phases[0].calls > 1, /* 0: a device begins after its copies */
                             .base_power_w = base_w,
                             .host_overhead_w = *known ? tell_overheads(run, only, count, problem, &m) : 0,
                             .num_devices = count,

@@ -1,14 +1,17 @@
-/* The planner's best for a round, or the distribution of the round before. */
+/* Finds the planner's best choice for a round, or keeps the distribution of the last round. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "run/run.h"
 
-/* A distribution stays unless a better one gains this part of the objective (more where times are uncertain), and what moving the units costs. */
+/*
+ * A distribution is kept unless a better one gains this part of the objective (more if times are uncertain), and the cost of moving the
+ * units.
+ */
 static const double least_gain = 0.003, most_least_gain = 0.01, gain_of_uncertainty = 0.3;
 static const double usual_rounds = 10;
-/* Of more than FEW_DEVICES the planner is not asked for alternatives, which cost it several searches. */
+/* With more than FEW_DEVICES devices the planner is not asked for alternatives, which need several searches. */
 enum { FEW_DEVICES = 2, MAX_PATIENCE = 7 };
 
 static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
@@ -32,7 +35,7 @@ static void keep_alternatives(const yoke_run *run, const run_problem *problem, c
     for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MAX_ALTERNATIVES; a++) {
         const yoke_plan_choice *from = &made->alternatives[a];
         run_alternative *to = &plan->alternatives[plan->num_alternatives];
-        /* Of one device there is nothing else to balance. */
+        /* With one device there is nothing else to balance. */
         int trivial = problem->problem.num_devices == 1 && strncmp(from->name, "only:", 5) != 0;
         if (from->units == NULL || (trivial && strcmp(from->name, "best") != 0)) continue;
         *to = (run_alternative){.time_s = from->time_s, .energy_j = from->energy_j, .feasible = from->feasible};
@@ -47,7 +50,7 @@ static void keep_alternatives(const yoke_run *run, const run_problem *problem, c
     }
 }
 
-/* Alternatives cost what a round costs beside its phases, too. */
+/* Adds to alternatives the cost of a round in addition to its phases. */
 static void add_overhead(const yoke_run *run, run_plan *plan)
 {
     double other_j, other_s = run_overhead_s(run, plan, 0, &other_j);
@@ -57,7 +60,7 @@ static void add_overhead(const yoke_run *run, run_plan *plan)
     }
 }
 
-/* What a phase's times are for a problem that has no others. */
+/* Writes the times of the first phase as those of a level in a problem without phases. */
 static void flatten(const yoke_plan_level *from, yoke_plan_level *to)
 {
     const yoke_plan_time *time = from->phases;
@@ -70,7 +73,7 @@ static void flatten(const yoke_plan_level *from, yoke_plan_level *to)
     to->points = time->points;
 }
 
-/* The published rule knows one phase: what it says of the first one, for the whole round. */
+/* Adds the published rule as an alternative.  It knows only one phase, so its choice for the first phase is taken for the whole round. */
 static yoke_status weigh_published(const yoke_run *run, const run_problem *problem, run_plan *plan)
 {
     enum { NODES_OF_IT = 100 };
@@ -118,7 +121,7 @@ static yoke_status weigh_published(const yoke_run *run, const run_problem *probl
     return status;
 }
 
-/* Each device alone, at the level that it has in the plan: what a search without alternatives does not tell. */
+/* Adds alternatives with each device alone at its level of the plan, as a search without alternatives does not give these. */
 static yoke_status weigh_alone(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
 {
     const int count = (int)problem->problem.num_devices;
@@ -151,7 +154,10 @@ static int both_work(const yoke_run *run, const int64_t *units)
     return hosts && accelerators;
 }
 
-/* Where both have to work and the best leaves one kind out: the best alternative that does not, or one unit for it. */
+/*
+ * If both kinds must work and the best choice leaves one out, takes the best alternative that does not, or gives one unit to the other
+ * kind.
+ */
 static yoke_status let_both_work(yoke_run *run, run_plan *plan)
 {
     double best = INFINITY;
@@ -185,7 +191,9 @@ static yoke_status let_both_work(yoke_run *run, run_plan *plan)
     return YOKE_OK;
 }
 
-/* What cannot be met is said, and then it is as fast as can be, or draws as little. */
+/*
+ * Makes a plan.  If a limit cannot be met, this is noted, and the plan is as fast as possible, or as fast as possible with the least power.
+ */
 static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *plan, yoke_plan **made)
 {
     problem->options.bare = run->num_devices > FEW_DEVICES && run->options.use != YOKE_RUN_BOTH;
@@ -215,7 +223,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
     return yoke_fail(run->context, YOKE_ERROR_INTERNAL, "the planner found no plan within a limit that it had called possible");
 }
 
-/* The distribution of the round before, at its levels: stays where the planner's best is hardly better. */
+/* Keeps the distribution and the levels of the last round if the planner's best choice is hardly better. */
 static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_plan *plan)
 {
     yoke_plan_choice choice = {.feasible = 0};
@@ -236,7 +244,7 @@ static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_pla
     for (int c = 0; c < plan->num_cuts; c++) {
         int64_t sum = 0;
         for (int k = 0; k < count; k++) sum += units[c * count + k];
-        if (sum != plan->cut_units[c]) return YOKE_OK; /* a device has gone */
+        if (sum != plan->cut_units[c]) return YOKE_OK; /* a device is gone */
     }
     yoke_status status = yoke_plan_evaluate(run->context, &problem->problem, &problem->options, units, levels, &choice);
     if (status != YOKE_OK || !choice.feasible) return status;
@@ -256,8 +264,8 @@ static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_pla
 }
 
 /*
- * Nonzero: the latest search found nothing better, and the round went as predicted.  Then a new search costs time and finds nothing: the next ones come after
- * 1, 3, and then 7 rounds.
+ * Nonzero: the latest search found nothing better, and the round went as predicted.  Then a new search would cost time and find nothing:
+ * the next searches come after 1, 3, and then 7 rounds.
  */
 static int may_wait(const yoke_run *run, const run_plan *plan)
 {

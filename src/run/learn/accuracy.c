@@ -1,19 +1,19 @@
-/* How uncertain predicted seconds are: by noise, by the shape between sizes, and by frequencies between those that were measured. */
+/* Uncertainty of predicted seconds: from noise, from the shape of the curve between sizes, and from frequencies between measured ones. */
 #include <math.h>
 
 #include "base/statistics.h"
 #include "run/run.h"
 
-/* Outside the sizes that were measured: for each factor e in units. */
+/* Relative uncertainty outside the sizes that were measured, for each factor e in units. */
 static const double outside_uncertainty = 0.05;
 /*
- * Where a point is left out, the line through its neighbours misses it by so much; between two points the line misses by this part of that, at the most.  A
- * quarter is what a parabola gives; cliffs give more.
+ * If a point is left out, the line through its neighbours misses it by a certain amount.  Between two points the line misses the curve by
+ * this part of that amount, at most.  A parabola gives a quarter; cliffs give more.
  */
 static const double shape_part = 0.5, shape_least = 0.002;
-/* What a relation between frequencies misses its points by, it misses elsewhere, too. */
+/* A relation between frequencies is assumed to miss other times by this part of the misfit at its points. */
 static const double relation_part = 1;
-/* Speed is not linear between frequencies. */
+/* Relative uncertainty between frequencies, as the speed is not linear there. */
 static const double between_frequencies = 0.003;
 static const double enough_freedom = 8;
 
@@ -27,7 +27,7 @@ double run_noise(const yoke_run *run, int work, int device, int level, int besid
     return model_noise(model);
 }
 
-/* The last point that is not behind the units and has one behind it. */
+/* Index of the last point that is not above the units and is followed by another one. */
 static int place_of(const speed_model *model, double units)
 {
     int k = 0;
@@ -35,7 +35,7 @@ static int place_of(const speed_model *model, double units)
     return k;
 }
 
-/* By how much, in logarithms, the line through its neighbours misses a point, beyond what noise explains; 0 at the ends. */
+/* How far, in logarithms, the line through its neighbours misses a point, beyond what noise explains; 0 at the ends. */
 static double miss(const speed_model *model, int k, double noise)
 {
     if (k <= 0 || k + 1 >= model->points) return 0;
@@ -46,7 +46,7 @@ static double miss(const speed_model *model, int k, double noise)
     return beyond > 0 ? beyond : 0;
 }
 
-/* Variance of a line between points, in that of one measurement: near the middle it is half of that of each. */
+/* Variance of a line between two points, relative to that of one measurement: near the middle it is half of that of each point. */
 static double variance_at(const speed_model *model, double units)
 {
     const model_point *p = model->point;
@@ -69,7 +69,7 @@ static double shape_at(const speed_model *model, double units, double noise)
     int k = place_of(model, units);
     double part = log(units / p[k].units) / log(p[k + 1].units / p[k].units);
     double off = shape_part * fmax(miss(model, k, noise), miss(model, k + 1, noise));
-    /* A cliff is drawn where it may be, and not as a line: how far both are apart is how much is not known. */
+    /* The curve has a cliff where it may be, and not a line there: the distance between both shows how much is not known. */
     double along = (units - p[k].units) / (p[k + 1].units - p[k].units), line_s = (1 - along) * p[k].seconds + along * p[k + 1].seconds;
     return hypot((shape_least + off) * 4 * part * (1 - part), log(yoke_curve_seconds(&model->curve, units) / line_s));
 }

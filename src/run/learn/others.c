@@ -1,15 +1,17 @@
 /*
- * What is drawn beside the devices' meters: by memory, and by a host that waits for accelerators (PEACH's P_OH), which depends on the host's frequency.
+ * Power in addition to that of the devices' meters: of memory, and of a host that waits for accelerators (PEACH's P_OH), which depends on
+ * the host's frequency.
  *
- * A round's joules of others are memory_w x seconds of hosts + overhead_w x seconds of accelerators alone, with one overhead for each level of the host.
+ * In a round the energy (J) of others is memory_w x seconds of hosts + overhead_w x seconds of accelerators alone, with one overhead for
+ * each level of the host.
  */
 #include <math.h>
 
 #include "run/run.h"
 
-/* Overheads that differ by less are alike. */
+/* Overheads that differ by less than this part are taken as equal. */
 static const double alike = 0.02;
-/* What accelerators are alone for less than this part of the hosts' time tells nothing of a level. */
+/* If accelerators work alone for less than this part of the hosts' time, the round shows nothing about a level's overhead. */
 static const double brief = 0.02;
 
 double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty)
@@ -21,7 +23,7 @@ double run_others_above_j(const yoke_run *run, const double *busy, double second
     for (int i = 0; i < run->num_devices; i++) {
         const run_device *d = &run->devices[i];
         if ((d->meters & (at_work | resting)) != 0 || d->meters == 0 || isnan(d->powers[d->level].idle_w)) continue;
-        resting |= d->meters; /* a host that rests: what it draws more is for the accelerators */
+        resting |= d->meters; /* a host that rests: its additional power serves the accelerators */
         joules += run_own_j(run, i, &uncertain) - d->powers[d->level].idle_w * seconds;
     }
     run_all_own_j(run, resting, &of_own);
@@ -36,7 +38,7 @@ int run_serving_host(const yoke_run *run)
     return -1;
 }
 
-/* Least squares: each level's overhead follows from memory_w, so one equation is left for that. */
+/* Solves the least-squares problem: each level's overhead follows from memory_w, so that one equation is left for memory_w. */
 static void solve(run_others *o, const int *used)
 {
     double squares = o->hosts_squares, joules = o->hosts_j;
@@ -67,7 +69,7 @@ void run_others_learn(yoke_run *run, const int *levels, double host_s, double ac
     o->waits_j[level] += alone_s * joules;
     o->uncertain_squares[level] += alone_s * alone_s * uncertain_j * uncertain_j;
     for (int l = 0; l < RUN_MAX_LEVELS; l++) used[l] = o->waits_squares[l] > 0;
-    while (again) { /* none is negative */
+    while (again) { /* until no overhead is negative */
         again = 0;
         solve(o, used);
         for (int l = 0; l < RUN_MAX_LEVELS; l++) {
@@ -77,13 +79,13 @@ void run_others_learn(yoke_run *run, const int *levels, double host_s, double ac
     }
 }
 
-/* Half width of the interval of a level's overhead; 0 where it was not measured. */
+/* Half width of the interval of a level's overhead; 0: it was not measured. */
 static double uncertain_w(const run_others *o, int level)
 {
     return o->waits_squares[level] > 0 ? sqrt(o->uncertain_squares[level]) / o->waits_squares[level] : 0;
 }
 
-/* Of levels that were measured: one overhead for all, unless they differ. */
+/* Mean overhead of the levels that were measured.  *differ: nonzero: the levels differ, so that one overhead does not hold for all. */
 static double common_w(const run_others *o, int *differ)
 {
     double weight = 0, sum = 0, least = INFINITY, most = 0, uncertain = 0;

@@ -1,9 +1,9 @@
-/* What a round takes beside its phases and copies: waits, small work of the application, the launches themselves. */
+/* Time of a round in addition to its phases and copies: waits, small work of the application, and the launches themselves. */
 #include <math.h>
 
 #include "run/run.h"
 
-/* Rounds are as long as this says, relative; what is believed of the slowness before. */
+/* Relative scatter of the seconds of rounds, and relative standard deviation of the slowness about 1 before there are rounds. */
 static const double residual = 0.01, likely_slowness = 0.3;
 /* A round with less than this part of a plan's calls is of another kind. */
 static const double few_calls = 0.25;
@@ -21,7 +21,7 @@ static double all_calls(const run_plan *plan, const yoke_run_report *report)
     return sum;
 }
 
-/* Seconds of all phases as they were reported, interval by interval as the planner counts them; NaN where a device that worked told none. */
+/* Seconds of all phases as reported, interval by interval as the planner counts them; NaN: a device that worked reported none. */
 static double reported_s(const yoke_run *run, const yoke_run_report *report)
 {
     const run_plan *plan = run->plan;
@@ -43,7 +43,7 @@ static double reported_s(const yoke_run *run, const yoke_run_report *report)
     return sum;
 }
 
-/* The devices that work by the plan; only 0: that may work. */
+/* The devices (bits) that work by the plan; only 0: that may work. */
 static uint64_t working_set(const yoke_run *run, const run_plan *plan, int only)
 {
     uint64_t set = 0;
@@ -73,12 +73,12 @@ void run_learn_overhead(yoke_run *run, const yoke_run_report *report, double sec
 
 static int is_one(uint64_t set) { return (set & (set - 1)) == 0; }
 
-/* Rounds of the same devices tell most, then of one device those of another one alone, of several those of other ones; 2, 1 or 0. */
+/* How similar two sets of devices are.  2: they are equal; 1: both are one device, or both are several devices; 0: otherwise. */
 static int likeness(uint64_t set, uint64_t other) { return set == other ? 2 : is_one(set) == is_one(other); }
 
 static int has_enough_calls(const run_told *told, double calls) { return told->calls >= few_calls * calls; }
 
-/* How many of the rounds kept are so much like it, and have calls enough; calls 0: any number is. */
+/* Number of kept rounds that are this similar to the set and have enough calls; calls 0: any number is enough. */
 static int count_like(const run_work *work, int kept, uint64_t set, int likest, double calls)
 {
     int count = 0;
@@ -87,8 +87,9 @@ static int count_like(const run_work *work, int kept, uint64_t set, int likest, 
 }
 
 /*
- * By least squares of relative errors over the rounds that are most like it; call_s is not negative.  Where all of these had few calls, what they took
- * besides is taken as that of a round: it may go with the round or with a call, and times all the plan's calls it would be many times too much.
+ * Fits by least squares of relative errors over the most similar rounds; call_s is not negative.  If all of these had few calls, their
+ * additional time counts as that of a whole round: it may belong to the round or to its calls, and multiplied by all calls of the plan it
+ * would be far too long.
  */
 run_overhead run_find_overhead(const yoke_run *run, const run_plan *plan, int only)
 {
@@ -108,7 +109,7 @@ run_overhead run_find_overhead(const yoke_run *run, const run_plan *plan, int on
         const run_told *told = &work->told[k];
         if (likeness(set, told->working) != likest || !has_enough_calls(told, enough)) continue;
         if (work->num_told <= RUN_TOLD && k == 0 && used > 1 && seen++ == 0)
-            continue; /* the first round of all does much that others do not */
+            continue; /* the very first round includes work that later rounds do not */
         double m = told->phases_s / told->seconds, n = (enough > 0 ? told->calls : fmax(told->calls, calls)) / told->seconds;
         mm += m * m;
         mn += m * n;

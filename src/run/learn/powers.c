@@ -7,7 +7,7 @@
 #include "device/sim/sim.h"
 #include "run/run.h"
 
-/* A meter's two ends are known to this part of a rest. */
+/* A rest lasts this number of periods of a meter, so that the uncertainty at its two ends is a small part of it. */
 static const double periods_of_a_rest = 25;
 static const double least_rest_s = 0.3, most_rest_s = 3;
 
@@ -32,7 +32,7 @@ static yoke_status declare(yoke_run *run)
 
 yoke_status run_powers_start(yoke_run *run)
 {
-    /* Nothing tells them where there are no meters: powers of the store serve then without. */
+    /* Without meters these powers cannot be measured: then the values of the options hold, so that powers of the store can be used. */
     run->base_w = run->num_meters == 0 ? run->options.base_w : (double)NAN;
     for (int l = 0; l < RUN_MAX_LEVELS; l++)
         run->others.overhead_w[l] = run->declared || run->num_meters == 0 ? run->options.host_overhead_w : 0;
@@ -54,7 +54,7 @@ yoke_status run_powers_start(yoke_run *run)
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-/* Sum over some meters; NaN where one has no value, or there is none. */
+/* Sum over the given meters (bits); NaN: one has no value, or there is none. */
 static double sum_j(const yoke_run *run, uint64_t meters, double *uncertainty)
 {
     double sum = 0, uncertain = 0;
@@ -84,7 +84,10 @@ double run_all_own_j(const yoke_run *run, uint64_t without, double *uncertainty)
     return all != 0 ? sum : 0;
 }
 
-/* Meters that all belong to devices before this one: parts of the cores have one package, which rests once. */
+/*
+ * Nonzero: all of the device's meters belong to devices before it as well.  Parts of the cores have one package, whose idle power counts
+ * once.
+ */
 static int is_counted_before(const yoke_run *run, int device)
 {
     uint64_t before = 0, own = run->devices[device].meters;
@@ -101,16 +104,16 @@ double run_longest_period_s(const yoke_run *run)
 
 double run_power_s(const yoke_run *run) { return fmin(fmax(least_rest_s, periods_of_a_rest * run_longest_period_s(run)), most_rest_s); }
 
-/* Nothing is done for so many seconds, of the virtual clock where there is one. */
+/* Waits for a number of seconds, of the virtual clock if there is one. */
 static yoke_status do_nothing(yoke_run *run, double seconds)
 {
     if (sim_machine_of(run->context) != NULL) return yoke_machine_sleep(run->context, seconds);
     struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
-    (void)nanosleep(&time, NULL); /* a signal ends it early: the region knows how long it was */
+    (void)nanosleep(&time, NULL); /* a signal may end it early; the region measures the actual time */
     return YOKE_OK;
 }
 
-/* Power of all that is metered; NaN where nothing is. */
+/* Power of all metered hardware; NaN: none is metered. */
 static yoke_run_watts all_of(const yoke_energy *total, double seconds)
 {
     int known = total->kind != YOKE_ENERGY_NONE && !isnan(total->value_j);
@@ -118,7 +121,7 @@ static yoke_run_watts all_of(const yoke_energy *total, double seconds)
                             known ? total->kind : YOKE_ENERGY_NONE};
 }
 
-/* What is shown first is of the time before. */
+/* Begins a region and waits in it; before that it waits for two periods, as the first values of a meter are of the time before. */
 static yoke_status rest(yoke_run *run, yoke_region **region)
 {
     yoke_status status = run_longest_period_s(run) > 0 ? do_nothing(run, 2 * run_longest_period_s(run)) : YOKE_OK;
@@ -201,7 +204,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
 {
     double host_s = 0, accelerator_s = 0, uncertain;
     if (run->declared || run->meter == NULL) return;
-    const int tried = seconds > 2 * run_longest_period_s(run) ? 4 : 1; /* that a round was too short is no failure yet */
+    const int tried = seconds > 2 * run_longest_period_s(run) ? 4 : 1; /* a round that is too short counts as a quarter of a failure */
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
         run_level_power *power = &d->powers[levels[i]];
@@ -215,7 +218,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
         if (isnan(above) || !worked_alone(run, i, busy)) continue;
         run->powers_measured = 1;
         const double uncertain_j = uncertain + power->idle_uncertainty_w * seconds;
-        /* A power of the store that nobody knows how uncertain it is goes as soon as a better one is there. */
+        /* A power of the store with unknown uncertainty is dropped as soon as there is a better one. */
         if (isnan(power->uncertain_j) && !isnan(uncertain_j)) power->above_j = power->busy_s = power->uncertain_j = 0;
         power->above_j += above;
         power->busy_s += busy[i];
@@ -230,7 +233,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
 static int has_idle(const run_level_power *power) { return !isnan(power->idle_w); }
 static int has_dynamic(const run_level_power *power) { return power->busy_s > 0; }
 
-/* The nearest levels at and around this one that have a number; 0 where it is not between two. */
+/* Finds the nearest levels at or below and at or above this one that have a value; returns 0 if one of them is missing. */
 static int neighbours(const run_device *d, int level, int (*has)(const run_level_power *), int *below, int *above, double *part)
 {
     *below = *above = level;
@@ -251,7 +254,7 @@ double run_idle_w(const yoke_run *run, int device, int level)
     return is_counted_before(run, device) ? 0 * watts : watts;
 }
 
-/* Relative, of W; what is not known stays so. */
+/* Uncertainty relative to the power, at most 1; NaN (not known) remains NaN. */
 static double relative(double uncertain_w, double watts) { return !(watts > 0) ? 0 : uncertain_w > watts ? 1 : uncertain_w / watts; }
 
 double run_idle_uncertainty(const yoke_run *run, int device, int level)

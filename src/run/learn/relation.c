@@ -1,23 +1,29 @@
-/* What a device takes beside others of what it takes alone, and what a frequency has to do with the one that is known best. */
+/* Relations of a device's time beside others to its time alone, and of its time at a frequency to that at the best known frequency. */
 #include <math.h>
 
 #include "run/run.h"
 
-/* Points that a relation needs, and by how much they may miss it: what noise explains is no misfit. */
+/* Number of points that a relation needs, and how far it may miss them; what noise explains is no misfit. */
 enum { FEWEST = 4 };
 static const double most_misfit = 0.02, noise_allowed = 2;
-/* Relative, of the squares: start and slope are near 0 where the points do not tell them from the curve itself. */
+/* Regularization relative to the squares: a and c stay near 0 if the points do not distinguish them from the curve itself. */
 static const double ridge = 1e-6;
 
 /* ------------------------------------------------------------------------------------------------ beside others */
 
-/* Relative scatter of seconds in a relation, and what is believed before, relative: a factor, and hardly a cost of its own. */
+/*
+ * Relative scatter of seconds in a relation, and relative standard deviations of slope and start before there are pairs: others cause a
+ * factor, and hardly a start.
+ */
 static const double pair_scatter = 0.02, likely_slope = 1, likely_start = 0.1;
-/* What a factor that was measured on purpose is worth in rounds, relative: devices do not work beside each other as they did in trials. */
+/*
+ * Least relative uncertainty, in rounds, of a factor that was measured for this purpose: devices do not slow each other down in rounds
+ * exactly as in trials.
+ */
 static const double likely_factor = 0.1;
 static const double least_ratio = 0.5, most_ratio = 20;
 
-/* Least squares of relative errors with what is believed before; a start is not negative. */
+/* Fits start and slope by least squares of relative errors, with their values before there are pairs; the start is not negative. */
 static void solve_relation(run_relation *r)
 {
     double ss = 0, sa = 0, aa = 0, s1 = 0, a1 = 0, mean_s = 0, weights = 0, v = pair_scatter * pair_scatter;
@@ -68,7 +74,7 @@ void run_doubt_relation(run_relation *r)
 
 /* -------------------------------------------------------------------------------------------------- frequencies */
 
-/* Solves the symmetric 3 x 3 system in place by elimination; 0 where it is singular. */
+/* Solves the symmetric 3 x 3 system in place by elimination; returns 0 if it is singular. */
 static int solve(double m[3][4])
 {
     for (int k = 0; k < 3; k++) {
@@ -85,7 +91,7 @@ static int solve(double m[3][4])
     return 1;
 }
 
-/* Least squares of relative errors, each point weighed alike: a size is as good as another. */
+/* Fits the relation by least squares of relative errors.  All points have the same weight, as all sizes are equally important. */
 static void fit(const speed_model *model, const speed_model *base, run_level_relation *relation)
 {
     double m[3][4] = {{0}}, columns[MODEL_MAX_POINTS][3], scale[3] = {0};
@@ -117,7 +123,7 @@ static void fit(const speed_model *model, const speed_model *base, run_level_rel
         .base = relation->base, .a = m[0][3] / scale[0], .b = m[1][3] / scale[1], .c = m[2][3] / scale[2], .misfit = sqrt(squares)};
 }
 
-/* Times must be above 0 and not fall with units, from a little before the points on. */
+/* Nonzero: times are above 0 and do not decrease with units, from below the smallest point to above the largest one. */
 static int is_sound(const run_level_relation *relation, const speed_model *base, double min_units, double max_units)
 {
     double before = 0;

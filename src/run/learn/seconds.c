@@ -1,4 +1,4 @@
-/* How long a call takes: what was measured of a device alone and beside others, at each frequency, and what follows for the rest. */
+/* Seconds of a call: as measured on a device alone and beside others, at each frequency, and as inferred from that for all other cases. */
 #include <math.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "run/run.h"
 
 static const double least_seconds = 1e-12, most_seconds = 1e12;
-/* Relative uncertainty of what is only inferred from the other kind. */
+/* Relative uncertainty of a time that is only inferred from the other kind (alone, or beside others). */
 static const double inferred_uncertainty = 0.05;
-/* So much of what a calibration told of the noise remains after a round: rounds tell it themselves. */
+/* This part of a calibration's scatter remains after a round, as rounds show the scatter themselves. */
 static const double scatter_kept = 0.95;
-/* Factors in size: a kind tells as long as it was not measured so much farther from there than the other one. */
+/* Factor in size: a kind is used unless its nearest measured size is farther away than that of the other kind by more than this. */
 static const double farther = 3;
 
 speed_model *run_model(const yoke_run *run, int work, int device, int level, int beside)
@@ -49,14 +49,14 @@ int run_base_level(const yoke_run *run, int work, int device, int beside)
 }
 
 /*
- * Seconds at a level from those at the base, t = a + b t_base through two points that were measured at both: so a start that does not depend on the frequency is
- * not scaled with what does.
+ * Seconds at a level from those at the base, t = a + b t_base through two points of this level.  So a start that does not depend on the
+ * frequency is not scaled together with the part that does.
  */
 static double through(const model_point *p, const model_point *q, const speed_model *base, double base_s)
 {
     double p_s = yoke_curve_seconds(&base->curve, p->units), q_s = yoke_curve_seconds(&base->curve, q->units);
     double slope = (q->seconds - p->seconds) / (q_s - p_s), seconds = p->seconds + slope * (base_s - p_s);
-    /* What noise makes of points beside each other is no relation. */
+    /* A slope that only noise gives to neighbouring points is no relation. */
     return slope > 0 && isfinite(slope) && seconds > 0 ? seconds : p->seconds * base_s / p_s;
 }
 
@@ -72,7 +72,7 @@ static double from_base(const speed_model *model, const speed_model *base, doubl
         return through(&points[k], &points[k + 1], base, base_s);
     }
     nearest = units <= points[0].units ? &points[0] : &points[last];
-    for (int i = 0; i <= last; i++) { /* outside, by the nearest that is well apart from the end */
+    for (int i = 0; i <= last; i++) { /* outside the points: by the nearest one that is well apart from the end */
         const model_point *other = nearest == points ? &points[i] : &points[last - i];
         double apart = other->units > nearest->units ? other->units / nearest->units : nearest->units / other->units;
         if (apart >= well_apart) return through(nearest, other, base, base_s);
@@ -80,7 +80,7 @@ static double from_base(const speed_model *model, const speed_model *base, doubl
     return nearest->seconds * base_s / yoke_curve_seconds(&base->curve, nearest->units);
 }
 
-/* How far, in logarithms, the units are from any that were measured. */
+/* Distance of the units, in logarithms, from the nearest measured size. */
 static double distance(const speed_model *model, double units)
 {
     double nearest = INFINITY;
@@ -88,7 +88,7 @@ static double distance(const speed_model *model, double units)
     return nearest;
 }
 
-/* The same at all levels of a kind; infinity where there is nothing. */
+/* The least distance over all levels of a kind; infinity: nothing was measured. */
 static double kind_distance(const yoke_run *run, int work, int device, int beside, double units)
 {
     double nearest = INFINITY;
@@ -97,14 +97,14 @@ static double kind_distance(const yoke_run *run, int work, int device, int besid
     return nearest;
 }
 
-/* What is wanted of a device. */
+/* A requested time of a device. */
 typedef struct wanted {
     const yoke_run *run;
     int work, device;
     double units;
 } wanted;
 
-/* At a level that was measured itself in this kind. */
+/* Seconds at a level that was itself measured in this kind. */
 static double seconds_at(const wanted *w, int beside, int level, int base, double *relative)
 {
     const speed_model *model = run_model(w->run, w->work, w->device, level, beside);
@@ -116,7 +116,7 @@ static double seconds_at(const wanted *w, int beside, int level, int base, doubl
     return relation->a + relation->b * yoke_curve_seconds(&of_base->curve, w->units) + relation->c * w->units;
 }
 
-/* By measurements of one kind alone; NaN: they do not tell. */
+/* Seconds from measurements of one kind only; NaN: they do not determine it. */
 static double of_kind(const wanted *w, int beside, int level, double *relative)
 {
     const run_device *d = &w->run->devices[w->device];
@@ -138,7 +138,10 @@ static double of_kind(const wanted *w, int beside, int level, double *relative)
 
 /* ---------------------------------------------------------------------------------------------------- both kinds */
 
-/* Where the sizes of a kind end on the way to these units, if the other kind was measured beyond; else the units themselves. */
+/*
+ * The end of a kind's sizes that is nearest to the units, if these are beyond it and the other kind was measured beyond it; else the units
+ * themselves.
+ */
 static double end_of_kind(const wanted *w, int beside)
 {
     const int own = run_base_level(w->run, w->work, w->device, beside), other = run_base_level(w->run, w->work, w->device, !beside);
@@ -151,8 +154,8 @@ static double end_of_kind(const wanted *w, int beside)
 }
 
 /*
- * By one kind; beyond its sizes by what the other kind, which was measured there, takes more (or less) than at the last of them.  A line that went on would
- * miss a cliff that trials of the device alone have shown, until rounds with other devices pay for it.
+ * Seconds from one kind.  Beyond its sizes, the difference from the time at its last size is that of the other kind, which was measured
+ * there.  An extrapolated line would miss a cliff that trials of the device alone have shown, until rounds with other devices run into it.
  */
 static double continued(const wanted *w, int beside, int level, double slope, double *relative)
 {
@@ -233,7 +236,10 @@ void run_forget(yoke_run *run, int work, int device)
     of->disturbed[device] = 0;
 }
 
-/* A level that was not measured in this kind, by the difference that the other kind tells between it and the level that was. */
+/*
+ * Seconds at a level that was not measured in this kind, from the difference that the other kind shows between this level and the base
+ * level.
+ */
 static double shifted(const wanted *w, int beside, int level, double slope)
 {
     double unused, there, here, own;
@@ -273,14 +279,14 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
     double inferred_s = is_near ? shifted(&w, beside, level, slope) : related_s;
     if (!(inferred_s > 0)) inferred_s = related_s;
     if (!(inferred_s > 0)) return own_s;
-    /* Where neither rounds nor a trial told what they lose beside each other, nobody knows how wrong that is. */
+    /* If neither rounds nor a trial showed how much devices slow each other down, the error of this is not known. */
     *uncertainty = hypot(other_relative, r->count > 0 ? inferred_uncertainty : r->factor > 0 ? r->uncertainty : (double)NAN);
     return inferred_s;
 }
 
 double run_start_s(const yoke_run *run, int work, int device, int level, int beside)
 {
-    const double tiny = 1e-6; /* the line through two such sizes has it at 0 */
+    const double tiny = 1e-6; /* the line through two such sizes has the start at 0 */
     double at_tiny_s = run_seconds(run, work, device, level, beside, tiny, NULL),
            seconds = 2 * at_tiny_s - run_seconds(run, work, device, level, beside, 2 * tiny, NULL);
     return seconds > 1e-9 * at_tiny_s ? seconds : 0; /* less is rounding */

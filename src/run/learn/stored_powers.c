@@ -1,9 +1,9 @@
-/* Powers that the store keeps: of a device at each of its frequencies, and of a host what it draws there while it waits for accelerators. */
+/* Powers in the store: of a device at each of its frequencies, and of a host also while it waits for accelerators. */
 #include <math.h>
 
 #include "run/run.h"
 
-/* What is read counts little beside what is measured now. */
+/* Weights of stored values: small compared to those of what is measured now. */
 static const double stored_s = 1e-3, stored_squares = 1e-6;
 
 static int same_frequency(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
@@ -19,14 +19,19 @@ int run_stored_level(const run_device *d, double frequency_hz, double highest)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* Half width of the power above idle: that of both is the root of the sum of their squares (put_entry), and a difference is no surer than what is subtracted. */
+/*
+ * Half width of the interval of the power above idle.  The stored half width of the whole power is the root of the sum of the squares of
+ * both (put_entry), and a difference is no more certain than what is subtracted.
+ */
 static double above_interval_w(double idle_w, double busy_w)
 {
     if (isnan(idle_w) || isnan(busy_w)) return NAN;
     return busy_w > idle_w ? fmax(sqrt((busy_w - idle_w) * (busy_w + idle_w)), idle_w) : idle_w;
 }
 
-/* Powers that an earlier run was told of do not hold for one that is told of its own. */
+/*
+ * Nonzero: the stored powers do not hold, as this run has declared powers, or they were declared to an earlier run and this run has others.
+ */
 static int is_outdated(const yoke_run *run, const yoke_store_entry *entry)
 {
     return run->declared || (run->options.declared != NULL && entry->power_kind == YOKE_ENERGY_ESTIMATED);
@@ -42,7 +47,7 @@ static void say_declared(yoke_run *run, int device, const yoke_store_entry *entr
         run->devices[device].info->name, entry->idle_power_w, entry->busy_power_w);
 }
 
-/* Where nothing is known of the level yet.  Nonzero: it is taken. */
+/* Takes a stored power if nothing is known of the level yet.  Returns nonzero if it was taken. */
 static int take_power(run_level_power *power, const yoke_store_power *from)
 {
     if (!isnan(power->idle_w) || isnan(from->idle_power_w) || isnan(from->busy_power_w) || from->busy_power_w < from->idle_power_w)
@@ -56,7 +61,7 @@ static int take_power(run_level_power *power, const yoke_store_power *from)
     return 1;
 }
 
-/* What hosts draw beside their meters.  Where there is no meter, what the options say goes before. */
+/* Takes the powers of hosts in addition to their meters.  Without meters, an overhead in the options has priority. */
 static void take_others(yoke_run *run, int level, const yoke_store_power *from)
 {
     run_others *o = &run->others;
@@ -105,7 +110,7 @@ void run_take_powers(yoke_run *run, int device, const yoke_store_entry *entry)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-/* What is known of a level.  Nonzero: something is. */
+/* Writes what is known of a level.  Returns nonzero if something is. */
 static int give_power(const yoke_run *run, int device, int level, yoke_store_power *to)
 {
     const run_device *d = &run->devices[device];

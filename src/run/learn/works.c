@@ -51,7 +51,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
 yoke_status run_work_find(yoke_run *run, const char *name, int *index)
 {
     if (name == NULL) name = "";
-    for (int64_t k = 0; k < run->num_works; k++) { /* mostly it is the latest one again, or the one behind it */
+    for (int64_t k = 0; k < run->num_works; k++) { /* usually it is the latest one again, or the next one */
         const int64_t i = (run->latest_work + k) % run->num_works;
         if (strcmp(run->run_works[i].name, name) == 0) {
             *index = (int)(run->latest_work = i);
@@ -73,7 +73,7 @@ yoke_status yoke_run_work(yoke_run *run, const char *work, const char *const *te
     if (status != YOKE_OK) return status;
     if (run->run_works[index].planned)
         return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_work: \"%.64s\" was planned already; say what it is before", work);
-    uint64_t sum = 14695981039346656037u; /* FNV-1a; texts are told apart by their ends */
+    uint64_t sum = 14695981039346656037u; /* FNV-1a; the end of each text is hashed, too */
     for (int64_t i = 0; i < num_texts; i++) {
         const char *p = texts[i] != NULL ? texts[i] : "";
         for (; *p != '\0'; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
@@ -112,7 +112,7 @@ static int level_of(const run_device *d, const yoke_sample *sample, double highe
     return run_stored_level(d, sample->frequency_hz, highest);
 }
 
-/* A single sample beside others, with an interval, tells as much as a calibration does: a factor.  Zero: it is none. */
+/* Takes a single sample beside others with an interval as a factor, as a calibration measures it.  Returns 0 if there is no such sample. */
 static int take_contention(yoke_run *run, int index, int device, const yoke_store_entry *entry, double highest)
 {
     const yoke_sample *found = NULL;
@@ -129,7 +129,7 @@ static int take_contention(yoke_run *run, int index, int device, const yoke_stor
     return 1;
 }
 
-/* Those of the device alone first, since they tell what those beside others mean. */
+/* Learns the samples of an entry: first those of the device alone, to which those beside others are related. */
 static void take_samples(yoke_run *run, int index, int device, const yoke_store_entry *entry)
 {
     const double highest = highest_frequency(entry);
@@ -143,16 +143,16 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
             run_learn_seconds(run, index, device, level, beside, sample->units, sample->seconds);
         }
     }
-    run->run_works[index].learned[device] = learned; /* what is read is not learned */
+    run->run_works[index].learned[device] = learned; /* what is read need not be written again */
 }
 
-/* What the store has of the work on the device, else what earlier runs knew. */
+/* The entry of the store for the work on the device, else that of an earlier run; NULL: none. */
 static const yoke_store_entry *find_entry(yoke_run *run, const run_work *work, const run_device *d)
 {
     const yoke_store_entry *entry = NULL;
     const char *why = NULL;
     if (run->store != NULL) entry = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, &why);
-    if (why != NULL && why[0] != '\0') { /* what changed for one work mostly changed for all */
+    if (why != NULL && why[0] != '\0') { /* what changed for one work usually changed for all */
         yoke_log(run->context, run->declined ? YOKE_LOG_DEBUG : YOKE_LOG_INFO, "store: %s; it is not used, nor is what else does not fit",
                  why);
         run->declined = 1;
@@ -171,7 +171,7 @@ yoke_status run_work_open(yoke_run *run, int index)
         const yoke_store_entry *entry = find_entry(run, work, &run->devices[i]);
         if (entry == NULL) continue;
         take_samples(run, index, i, entry);
-        work->disturbed[i] = entry->disturbed; /* after the samples, which are learned as those of rounds are */
+        work->disturbed[i] = entry->disturbed; /* after the samples, as learning them resets it */
         if (isnan(run->devices[i].copy_seconds_per_byte)) {
             run->devices[i].copy_start_s = isnan(entry->copy_start_s) ? 0 : entry->copy_start_s;
             run->devices[i].copy_seconds_per_byte = entry->copy_seconds_per_byte;
@@ -197,7 +197,10 @@ static yoke_sample make_sample(const yoke_run *run, int work, int device, int le
                          .together = beside};
 }
 
-/* A factor that was measured on purpose, as one sample beside others at the largest size; returns how many there are. */
+/*
+ * Writes a factor that was measured for this purpose, as one sample beside others at the largest size.  Returns the number of samples, 0 or
+ * 1; sample may be NULL.
+ */
 static int fill_together(const yoke_run *run, int work, int device, yoke_sample *sample)
 {
     static const double least_uncertainty = 0.002; /* no factor is known better */
@@ -213,7 +216,7 @@ static int fill_together(const yoke_run *run, int work, int device, yoke_sample 
     return 1;
 }
 
-/* A sample of the store with the energy that is known now. */
+/* A sample of the store, with its energy by the powers that are known now. */
 static yoke_sample price_sample(const yoke_run *run, int device, int level, const yoke_sample *old)
 {
     yoke_sample sample = *old;
@@ -225,7 +228,10 @@ static yoke_sample price_sample(const yoke_run *run, int device, int level, cons
     return sample;
 }
 
-/* With `own` what the run knows; of an older entry the samples of frequencies that this run does not use, or all without; samples NULL: only counts. */
+/*
+ * Writes samples and returns their number; samples NULL: only counts them.  own nonzero: all that the run knows, and of an older entry the
+ * samples at frequencies that this run does not use.  own 0: all samples of the older entry.
+ */
 static int fill_samples(const yoke_run *run, int work, int device, int own, const yoke_store_entry *old, yoke_sample *samples)
 {
     const run_device *d = &run->devices[device];
@@ -247,8 +253,8 @@ static int fill_samples(const yoke_run *run, int work, int device, int own, cons
 }
 
 /*
- * Into the run's own store what was learned of the work on the device since the last time, and powers; of what was not it has as much, or newer measurements.
- * Into another one all that the run knows.
+ * Writes the entry of a work on a device.  The run's own store gets what was learned since it was last written, and powers: of everything
+ * else it has as much, or newer measurements.  Another store gets all that the run knows.
  */
 static yoke_status put_entry(yoke_run *run, yoke_store *store, int index, int device)
 {
@@ -338,7 +344,7 @@ yoke_status yoke_run_save(yoke_run *run, const char **path)
     return YOKE_OK;
 }
 
-/* At the highest frequency: beside others, where that was measured. */
+/* The model at the highest frequency: beside others, if that was measured, else alone. */
 static const speed_model *top_model(const yoke_run *run, int work, int device)
 {
     const speed_model *beside = run_model(run, work, device, run->devices[device].num_levels - 1, 1);
@@ -357,7 +363,7 @@ yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, 
     for (int r = 0; r < *rounds && status == YOKE_OK; r++) {
         for (int i = 0; i < run->num_devices; i++) {
             const speed_model *model = top_model(run, work, i);
-            int k = r - (*rounds - model->points); /* all come to their last point at the end */
+            int k = r - (*rounds - model->points); /* all devices reach their last point in the last round */
             reports[i] = (yoke_share_report){.units = k >= 0 ? (int64_t)fmax(1, model->point[k].units) : 0,
                                              .seconds = k >= 0 ? model->point[k].seconds : (double)NAN,
                                              .moved_s = NAN,

@@ -12,7 +12,7 @@ static json_t *topology_document(const yoke_topology *topology)
                      (json_int_t)topology->memory_bytes, "processor", topology->processor, "instruction_set", topology->instruction_set);
 }
 
-/* A driver's text may hold any bytes; JSON wants UTF-8.  "" becomes null. */
+/* Makes a JSON text, which must be UTF-8; a driver's text may contain any bytes.  "" becomes null. */
 static json_t *text_document(const char *text)
 {
     char plain[512];
@@ -36,7 +36,7 @@ static json_t *device_document(const yoke_device_info *info)
                      "compute_units", (json_int_t)info->compute_units, "double_precision", info->double_precision);
 }
 
-/* NULL where jansson has no memory. */
+/* Returns NULL if jansson has no memory. */
 static json_t *devices_document(const yoke_device_info *list, int64_t count)
 {
     json_t *devices = json_array();
@@ -55,7 +55,7 @@ static json_t *meter_document(const yoke_meter_info *info)
                      info->period_measured, "wrap_j", yoke_json_number(info->wrap_j), "gain_error", yoke_json_number(info->gain_error));
 }
 
-/* NULL where jansson has no memory. */
+/* Returns NULL if jansson has no memory. */
 static json_t *levels_document(const yoke_frequency_info *info)
 {
     json_t *levels = json_array();

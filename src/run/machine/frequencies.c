@@ -13,7 +13,7 @@
 
 static const double usual_settle_s = 0.2;
 
-/* The absolute path of the root directory, or "".  The guard works elsewhere, so a relative path will not do. */
+/* Writes the absolute path of the root directory, or "".  The guard works in another directory, so a relative path cannot be used. */
 static yoke_status find_root(yoke_context *context, const yoke_frequency_options *options, char root[PATH_MAX])
 {
     const char *asked = options != NULL && options->sysroot != NULL ? options->sysroot : getenv("YOKE_SYSROOT");

@@ -5,7 +5,7 @@
 
 #include "device/sim/sim.h"
 
-/* What a frequency is of. */
+/* The state of a frequency domain: the device to which it belongs, and the level to be restored. */
 typedef struct simulated_domain {
     yoke_context *context;
     sim_machine *machine;
@@ -14,7 +14,7 @@ typedef struct simulated_domain {
     int64_t saved_level;
 } simulated_domain;
 
-/* Nothing can be left behind that a guard would have to restore: closing does it. */
+/* No guard is needed, as nothing remains after the process; closing restores the level. */
 static yoke_status save(frequency_entry *entry, frequency_book *book)
 {
     (void)book;
@@ -43,7 +43,7 @@ static void mark(frequency_entry *entry) { (void)entry; }
 static void why(frequency_entry *entry, char text[METER_WHY_BYTES])
 {
     (void)entry;
-    text[0] = '\0'; /* what is asked for is always reached */
+    text[0] = '\0'; /* a requested frequency is always reached */
 }
 
 static void restore(void *state)

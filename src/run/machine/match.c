@@ -39,7 +39,7 @@ static int is_domain_of(const yoke_frequency_info *domain, const yoke_device_inf
     return run_is_cores(device) && strcmp(domain->name, "cpu") == 0;
 }
 
-/* Why the domain of all cores must not be set for this device; "" where it may. */
+/* Writes to `why` why the domain of all cores must not be set for this device, and nothing if it may be set. */
 static void check_cores(const yoke_device_info *const *devices, int64_t num_devices, int64_t index, char *why)
 {
     if (!run_is_cores(devices[index])) return;

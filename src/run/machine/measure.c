@@ -1,4 +1,4 @@
-/* The public face of the meters: which kinds there are, and on whose clock they are read. */
+/* The public functions of meters: which kinds there are, and by which clock they are read. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "run/machine/measure.h"
 #include "run/machine/meter_sim.h"
 
-/* In this order they are listed. */
+/* All kinds of meters, in the order in which they are listed. */
 static const meter_kind *const kinds[] = {
     &meter_powercap, /* package, cores, memory of Intel's and AMD's CPUs */
-    &meter_perf,     /* the same by another way */
+    &meter_perf,     /* the same through another interface */
     &meter_nvml,     /* NVIDIA's GPUs */
     &meter_amdsmi,   /* AMD's GPUs */
     &meter_hwmon,    /* sensors of cards and boards */
-    &meter_declared, /* powers that the user stated */
+    &meter_declared, /* powers declared by the user */
     &meter_replay,   /* a recording */
     &run_meter_sim,  /* a machine file */
 };
@@ -24,7 +24,7 @@ static const meter_kind *const kinds[] = {
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0], ROOT_BYTES = 1024 };
 
 typedef struct open_meter {
-    yoke_meters meter; /* first, so that a pointer to it is one to all */
+    yoke_meters meter; /* first, so that a pointer to it also points to the whole */
     yoke_context *context;
     meter_time time;
     meter_set *set;
@@ -120,7 +120,7 @@ yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *op
 
 static void moved(void *user) { meter_set_poll(user); }
 
-/* On a virtual clock there is no thread: who moves the clock reads. */
+/* With a virtual clock there is no sampling thread: the thread that advances the clock reads the meters. */
 static void watch_virtual_clock(open_meter *meter)
 {
     double every_s = meter_set_interval_s(meter->set);
@@ -169,7 +169,7 @@ void yoke_meters_close(yoke_meters *meter)
     yoke_release(context, all);
 }
 
-/* What `read` shows now of that meter, under its lock. */
+/* Reads the meter by `read` now, under its lock. */
 static yoke_status read_now(yoke_context *context, meter_member *member, meter_read_function *read, double *value)
 {
     char why[METER_WHY_BYTES] = "";

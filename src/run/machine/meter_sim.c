@@ -6,7 +6,7 @@
 
 #include "device/sim/sim.h"
 
-/* What a domain is read from. */
+/* The source of a domain's values. */
 typedef struct reading {
     yoke_context *context;
     const sim_machine *machine;
@@ -32,7 +32,7 @@ static meter_result read_energy(void *state, meter_sample *sample, char why[METE
     return METER_READ;
 }
 
-/* The counter starts again at so many; at most 2^64. */
+/* Number of counts after which the counter starts again; at most 2^64. */
 static double counts_of(const sim_domain *domain)
 {
     return domain->wrap_j > 0 ? floor(domain->wrap_j / domain->resolution_j + 0.5) : 0x1p64;
@@ -81,7 +81,7 @@ static yoke_status add_domain(const meter_site *site, meter_list *list, const si
         found.info.wrap_j = domain->wrap_j;
         found.range = (uint64_t)counts_of(domain);
     }
-    /* A tenth more, lest rounding looks like a fault. */
+    /* A tenth more, so that rounding does not look like a fault. */
     found.most_w = fmax(1.1 * domain->gain * most_w, 1);
     found.always_moves = domain->gain * least_w * 0.5 > domain->resolution_j && domain->period_s <= 0.5;
     found.close = close_reading;

@@ -1,4 +1,4 @@
-/* Which file keeps what was measured on this machine. */
+/* Finds the file that keeps the measurements of this machine. */
 #include "model/store/store.h"
 
 #include <limits.h>
@@ -13,8 +13,8 @@
 enum { MACHINE_BYTES = 256 };
 
 /*
- * What stays the same while this machine does: its processor and how much of it and of memory there is, whatever part of that a job may use.
- * Devices are not in it: each entry of a store names its own.
+ * A text of what does not change on a machine: its processor, and its numbers of hardware threads and of bytes of memory, whatever part of
+ * these a job may use.  Devices are not included, as each entry of a store names its own.
  */
 static yoke_status fingerprint(yoke_context *context, char machine[MACHINE_BYTES])
 {
@@ -23,7 +23,7 @@ static yoke_status fingerprint(yoke_context *context, char machine[MACHINE_BYTES
     if (status != YOKE_OK) return status;
     const double gibibyte = 1024.0 * 1024.0 * 1024.0;
     double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    long long four = (long long)(bytes / (4 * gibibyte)) + 1; /* a kernel keeps a little to itself, now more, now less */
+    long long four = (long long)(bytes / (4 * gibibyte)) + 1; /* the operating system reserves a small part that varies */
     snprintf(machine, MACHINE_BYTES, "%s, %s, %ld hardware threads, %lld GiB",
              topology.processor[0] != '\0' ? topology.processor : "processor", topology.instruction_set, sysconf(_SC_NPROCESSORS_CONF),
              4 * four);
@@ -46,7 +46,7 @@ static unsigned long long hash_number(unsigned long long hash, double value)
     return hash;
 }
 
-/* Of a simulated machine its name, and a hash of what times and powers depend on, so that a file that was changed is another machine. */
+/* A text of a simulated machine: its name, and a hash of what times and powers depend on, so that a changed file is another machine. */
 static void fingerprint_simulated(const sim_machine *simulated, char machine[MACHINE_BYTES])
 {
     unsigned long long hash = hash_number(hash_text(simulated->name), simulated->host_overhead_w + simulated->host.idle_w);
@@ -67,7 +67,7 @@ static void fingerprint_simulated(const sim_machine *simulated, char machine[MAC
     snprintf(machine, MACHINE_BYTES, "simulated %s, %016llx", simulated->name, hash);
 }
 
-/* The path where none was given; own: nonzero if its directories are ours to make. */
+/* Chooses a path if none was given.  *own: nonzero: its directories may be created. */
 static yoke_status choose_path(yoke_context *context, const char *machine, char path[PATH_MAX], int *own)
 {
     const char *named = getenv("YOKE_STORE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -88,7 +88,7 @@ static yoke_status choose_path(yoke_context *context, const char *machine, char 
     return yoke_fail(context, YOKE_ERROR_INPUT, "the path of the store is too long; name a file with a shorter one (--store FILE)");
 }
 
-/* What names the machine: the caller's text, or one that is written to of_this. */
+/* Sets the name of the machine: the caller's text, or one that is written to of_this. */
 static yoke_status name_machine(yoke_context *context, const char **machine, char of_this[MACHINE_BYTES])
 {
     const sim_machine *simulated = *machine == NULL ? sim_machine_of(context) : NULL;
