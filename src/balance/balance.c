@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Reports outside these are absurd; seconds below the least are below what a clock can see, so nothing was measured. */
+/* Reports above these limits are absurd.  Seconds below the least are below the resolution of a clock, so nothing was measured. */
 static const double most_seconds = 1e12, least_seconds = 1e-12;
 
 static yoke_status check_shares(yoke_context *context, const double *shares, int64_t devices)
@@ -47,7 +47,7 @@ static yoke_status check_options(yoke_context *context, const yoke_balancer_opti
     return options->shares ? check_shares(context, options->shares, devices) : YOKE_OK;
 }
 
-/* Initial shares: as given; else by the guessed speeds, with the mean of those known where one is not; else equal. */
+/* Sets the initial shares: as given; else by the given speeds, with the mean of these for a device without one; else equal. */
 static void set_shares(yoke_balancer *balancer, const yoke_balancer_options *options)
 {
     double sum = 0, known = 0;
@@ -113,7 +113,7 @@ static yoke_status check_total(const yoke_balancer *balancer, const char *call, 
     return YOKE_OK;
 }
 
-/* Those of the latest decision; of another total, in the same proportions. */
+/* The units of the latest decision; for another total, new shares from present knowledge. */
 static void decided_units(yoke_balancer *balancer, int64_t n, int64_t *units)
 {
     if (n == balancer->n)
@@ -144,7 +144,7 @@ static yoke_status check_reports(const yoke_balancer *balancer, const yoke_share
     return YOKE_OK;
 }
 
-/* whole: all its units were moved, so that the next time it will be all that it has then. */
+/* Learns the cost of moving units.  whole: all units of the device were moved, so that the next time it will be all that it has then. */
 static void take_copy(balance_device *device, double units, double seconds, bool whole)
 {
     double copy = seconds / units, before = device->copied;
@@ -163,7 +163,7 @@ double balance_copy_s(const balance_device *device, double units)
     return each + (device->copy_s - each) * device->copied / fmax(units, 1);
 }
 
-/* What moving units to the device costs, and how many of its units are moved in a round. */
+/* Learns the cost of moving units to the device, and which part of its units is moved in a round. */
 static void take_move(balance_device *device, const yoke_share_report *report)
 {
     if (isnan(report->moved_s)) return;
@@ -191,7 +191,7 @@ static void take_report(yoke_balancer *balancer, int i, const yoke_share_report 
     if (device->verdict != MODEL_SUSPECT) device->rate = report->seconds / (double)report->units;
 }
 
-/* The measured makespan of a unit, for the regret. */
+/* Records the measured makespan per unit, for the regret. */
 static void take_makespan(yoke_balancer *balancer)
 {
     double makespan = 0, units = 0;

@@ -6,14 +6,14 @@
 
 /* The reasons for these figures are in docs/methods/balance.md. */
 static const double density = 0.006;      /* of a change: its rate times one part in three of a unit of the logarithm */
-static const double least_change = 0.095; /* below, the level follows as it follows drift */
-static const double rate = 0.0149;        /* of changes; where disturbances are more frequent, what is seen once is none */
+static const double least_change = 0.095; /* a smaller change is followed as drift is */
+static const double rate = 0.0149;        /* of changes; while disturbances are more frequent, a single deviation counts as noise */
 static const double memory = 0.9;         /* of the number of measurements and of disturbances */
-static const double first_doubt = 0.1;    /* disturbances before any was seen, in one measurement */
+static const double first_doubt = 0.1;    /* disturbances assumed before any was seen, in one measurement */
 static const double confirmed_doubt = 0.05, refuted_doubt = 1;
-static const double surely = 4;         /* what changed the seconds by such a factor is no noise, whatever is known of that */
-static const double returns = 10;       /* it is so much more probable that a device is again as it was */
-static const double again_within = 0.1; /* ratios that differ by no more, and three standard deviations, are the same */
+static const double surely = 4;         /* a change of the seconds by a larger factor is no noise, whatever is known of the noise */
+static const double returns = 10;       /* factor by which a return to the old speed is more probable than another change */
+static const double again_within = 0.1; /* ratios that differ by no more than this and three standard deviations are the same */
 static const double confirmed_most = 4, spikes_from = 12, spikes_within = 0.4;
 static const double early_part = 0.6, early_within = 0.25;
 static const double most_weight = 8; /* of a point after a change: the shape may have changed too */
@@ -26,7 +26,7 @@ bool change_is_return(const speed_model *model, double ratio)
     return fabs(log(ratio * model->level)) < tolerance;
 }
 
-/* Is the part of the measurements that were disturbed less than that of changes? */
+/* Whether disturbances are less frequent than changes, so that a single deviation is believed. */
 static bool trusts(const speed_model *model, double ratio)
 {
     double changes = change_is_return(model, ratio) ? returns * rate : rate;
@@ -85,14 +85,20 @@ model_verdict change_seen(speed_model *model, double units, double seconds, doub
     return MODEL_CHANGED;
 }
 
-/* Does this measurement agree better with the change than with what was known before it? */
+/* Whether this measurement agrees better with the change than with the curve before it. */
 static bool confirms(const speed_model *model, double units, double seconds)
 {
     double changed = model->changed, is = seconds / yoke_curve_seconds(&model->curve, units), miss = fabs(log(is));
-    /* A device that is slower ends its new share no earlier than the old one; if this one does, a cost of starting looks like a change. */
+    /*
+     * A device that has become slower does not finish its new share earlier than its old one.  If it does, a start-up cost looked like a
+     * change.
+     */
     double before_s = yoke_curve_seconds(&model->curve, model->surprise.units) / changed;
     bool early = changed > 1 && seconds < early_part * before_s;
-    /* The one measurement and the other were disturbed. */
+    /*
+     * The previous measurement was disturbed if its change is very large and is not repeated; this one was if it is far slower than the
+     * change.
+     */
     bool spikes = changed > spikes_from ? miss > spikes_within : is > confirmed_most;
     return miss <= fabs(log(is * changed)) && !spikes && !(early && miss > early_within);
 }
@@ -114,7 +120,7 @@ bool change_look_back(speed_model *model, double units, double seconds)
     model->level = model->level_before;
     model->level_weight = model->weight_before;
     model->doubt += refuted_doubt;
-    /* Slower with more units, and else as it was: that may have been a cliff. */
+    /* Slower with more units, and otherwise as before: this may have been a cliff. */
     if (model->points > 0 && changed > 1 && changed < cliff_most) {
         const model_point *p = &model->surprise;
         if (p->units > model->point[points_nearest(model, p->units)].units) points_insert(model, p->units, p->seconds);

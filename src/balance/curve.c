@@ -1,14 +1,14 @@
-/* The seconds of a device at any number of units, from what was measured. */
+/* The curve of a device: its seconds at any number of units, from measured points. */
 #include <math.h>
 
 #include "balance/points.h"
 
-/* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
-static const double cliff_jump = 1.5;  /* seconds rise by so much more than units from point to point: a cliff lies between */
-static const double cliff_edge = 0.25; /* ... and leaves so much of the way on either side flat */
-static const double significant = 9;   /* variances: a jump by more is no noise */
+/* The reasons for these figures, and the effect of other ones, are in docs/methods/balance.md. */
+static const double cliff_jump = 1.5;  /* a cliff lies between two points if seconds rise by this much more than units */
+static const double cliff_edge = 0.25; /* ... with a constant speed over this part of the distance on either side */
+static const double significant = 9;   /* in variances: a larger jump is no noise */
 
-/* Measurements that would let seconds fall with units are pooled (isotonic regression). */
+/* A block of measurements that are pooled, as seconds would otherwise decrease with units (isotonic regression). */
 typedef struct pooled {
     model_point mean;
     double first, last; /* units */
@@ -25,7 +25,7 @@ static void pool(pooled *into, const pooled *from)
     into->last = from->last;
 }
 
-/* The point does not come behind the block before it. */
+/* Whether seconds or units do not increase from the block before to this one. */
 static bool falls(double units, double seconds, double units_before, double seconds_before)
 {
     return seconds <= seconds_before * (1 + 1e-6) || units <= units_before * (1 + 1e-12);
@@ -38,7 +38,10 @@ static bool is_increasing(const model_point *p, int count)
     return true;
 }
 
-/* Increasing points; one for a block whose points are near each other, else its two ends: the function is flat there. */
+/*
+ * Makes the points increasing, and returns their number.  A block becomes one point if its points are near each other, else two at its
+ * ends: the function is flat there.
+ */
 static int increasing(const model_point *from, int from_points, model_point *p)
 {
     pooled blocks[MODEL_MAX_POINTS];
@@ -71,8 +74,8 @@ static void add_knot(yoke_curve *curve, double units, double seconds)
 }
 
 /*
- * Relative standard deviation of the points.  Where totals grow nothing is measured twice, and that seconds fall where units rise is the
- * only sign of noise: a little for each pair of neighbours, or much for some.
+ * Relative standard deviation of the points.  With growing totals no size is measured twice, and decreasing seconds with increasing units
+ * are the only sign of noise: a little for each pair of neighbours, or much for a few of them.
  */
 static double scatter(const speed_model *model)
 {
@@ -87,10 +90,10 @@ static double scatter(const speed_model *model)
 }
 
 /*
- * The slope with which the curve goes on outside the points at `end`: that of the line to another point at least a quarter away, as far
- * as noise lets it be known, else that of constant speed.  A device that costs time to start has less, one beyond a full cache more.
- * Towards fewer units it is the line to the next such point; towards more, where too little costs most, the steepest of all such lines,
- * since that to the next point alone may be flat by noise.
+ * The slope with which the curve continues outside the points at `end`: that of the line to another point at least a quarter away, weighted
+ * against that of constant speed by how well it is known in the noise.  A device with a start-up cost has a smaller slope, one beyond a
+ * full cache a larger one.  Towards fewer units the line to the nearest such point is used; towards more units, where too small a slope
+ * costs most, the steepest of all such lines, since the line to the nearest point alone may be flat because of noise.
  */
 static double slope_outside(const model_point *p, int count, int end, double noise)
 {
@@ -102,7 +105,7 @@ static double slope_outside(const model_point *p, int count, int end, double noi
         if (larger(a->units, b->units) < POINTS_FAR_APART * smaller(a->units, b->units)) continue;
         double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
         double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
-        if (slope > 2 * constant) return constant; /* a cliff, and not the way on */
+        if (slope > 2 * constant) return constant; /* a cliff, and not the further course of the curve */
         steepest = larger(known * slope + (1 - known) * constant, steepest);
         if (end == 0) break;
     }
@@ -110,12 +113,12 @@ static double slope_outside(const model_point *p, int count, int end, double noi
 }
 
 /*
- * Where seconds rise by far more than units, a cliff lies somewhere between, which is most probably narrower than the way: constant speeds
- * reach into it from both sides, so that the next measurement halves it.
+ * If seconds rise by far more than units, a cliff lies between the points, and is most probably narrower than their distance.  Constant
+ * speeds are assumed on both sides of it, so that the next measurement halves the interval in which it lies.
  */
 static void draw_cliff(yoke_curve *curve, const model_point *a, const model_point *b, double noise)
 {
-    if (b->seconds <= cliff_jump * a->seconds) return; /* without a division */
+    if (b->seconds <= cliff_jump * a->seconds) return; /* a test without a division first */
     double jump = b->seconds / a->seconds - b->units / a->units, edge = cliff_edge * (b->units - a->units);
     if (!(jump > cliff_jump && jump > 6 * noise * sqrt(1 / a->weight + 1 / b->weight))) return;
     double before = a->seconds * (1 + edge / a->units), after = b->seconds * (1 - edge / b->units);
@@ -125,8 +128,8 @@ static void draw_cliff(yoke_curve *curve, const model_point *a, const model_poin
 }
 
 /*
- * What two neighbours' seconds per unit may differ by, squared and in variances of a measurement: the part of their distance by which a
- * curve is wrong, or what they differ by if that is more than noise, for it is a cliff then.
+ * The step by which the seconds per unit of two neighbours may differ, squared and in variances of a measurement.  It is the part of their
+ * distance by which a curve may be wrong, or their difference if that is more than noise, for then there is a cliff.
  */
 static double step(const model_point *a, const model_point *b, double noise)
 {
@@ -140,7 +143,7 @@ typedef struct evidence {
     double seconds, weight;
 } evidence;
 
-/* What it is worth at the neighbour, with a point added first. */
+/* The evidence as it counts at the neighbouring point, after a point was added to it. */
 static evidence pass(evidence from, const model_point *point, double step)
 {
     double weight = from.weight + point->weight, part = 1 / (1 + weight * step);
@@ -148,8 +151,8 @@ static evidence pass(evidence from, const model_point *point, double step)
 }
 
 /*
- * Each point's best estimate from all of them, if steps between neighbours are random and independent (Rauch, Tung, Striebel 1965, as sums
- * of evidence from the left and from the right).
+ * The best estimate of each point from all points, if steps between neighbours are random and independent (Rauch, Tung, Striebel 1965, as
+ * sums of evidence from the left and from the right).
  */
 static void smooth(speed_model *model, model_point *p)
 {
@@ -195,7 +198,7 @@ void points_draw(speed_model *model)
         if (i > 0) draw_cliff(curve, &p[i - 1], &p[i], noise);
         add_knot(curve, p[i].units, p[i].seconds);
     }
-    /* A cost of starting takes work away from a device and is believed only where it was seen twice. */
+    /* A start-up cost takes work away from a device, and is believed only if it was seen twice. */
     curve->at_zero = 0;
     if (p[0].weight > 1 && count > 1 && p[1].weight > 1)
         curve->at_zero = larger(p[0].seconds - slope_outside(p, count, 0, noise) * p[0].units, 0);

@@ -1,4 +1,4 @@
-/* The shares of the next round: who takes part, how much each gets, and whether another share is worth its copies. */
+/* The shares of the next round: which devices take part, how many units each gets, and whether new shares are worth their copies. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@ _Static_assert((int)YOKE_BALANCER_MAX_DEVICES <= (int)YOKE_SHARE_MAX_DEVICES, "s
 
 /* The reasons for these figures are in docs/methods/balance.md. */
 static const double handicap = 0.45, least_slack = 0.7; /* of a device whose seconds rise steeply */
-static const double significance = 0.05;                /* a gain below so many standard deviations of the makespan is none */
-static const double return_below = 0.8;                 /* a dropped device comes back when copying costs so much less than allowed */
+static const double significance = 0.05;                /* a gain below this number of standard deviations of the makespan is none */
+static const double return_below = 0.8; /* a dropped device is used again when copying costs less than this part of the limit */
 static const int64_t rounds_unknown = 10;
 enum { FIRST_PROBE = 4 };
 
@@ -32,16 +32,16 @@ double balance_predict(const yoke_balancer *balancer, int i, int64_t units)
     return has_model(balancer, i) ? yoke_curve_seconds(&device->model.curve, (double)units) : device->rate * (double)units;
 }
 
-/* Shares follow from the initial ones, and not from what was measured. */
+/* Whether shares follow from the initial ones, and not from measurements. */
 static bool by_initial_shares(const yoke_balancer *balancer) { return balancer->policy == YOKE_BALANCE_FIXED || balancer->round == 0; }
 
-/* Seconds per unit where the policy knows constant speeds only. */
+/* Seconds per unit of a device whose speed is taken to be constant. */
 static double constant_rate(const yoke_balancer *balancer, int i)
 {
     const balance_device *device = &balancer->device[i];
     if (by_initial_shares(balancer)) return 1 / fmax(device->share, 1e-9);
     if (!isnan(device->rate)) return device->rate;
-    /* Nobody has measured it: as slow as the slowest that was, so that it is measured next. */
+    /* It was never measured: it is assumed to be as slow as the slowest measured device, so that it is measured next. */
     double rate = 0;
     for (int j = 0; j < balancer->devices; j++)
         if (balancer->device[j].rate > rate) rate = balancer->device[j].rate;
@@ -64,7 +64,10 @@ static const yoke_curve *curve_of(yoke_balancer *balancer, int i)
     return curve;
 }
 
-/* Those that take part: not taken out, not dropped, with a share where shares are given; the latter only if the others have room for n. */
+/*
+ * Finds the devices that take part, and returns their number: devices that are not removed, not dropped, and have a share if initial shares
+ * are used.  If these have no room for n units, dropped devices and those without a share take part, too.
+ */
 static int taking_part(yoke_balancer *balancer, int64_t n, const yoke_curve **curves, int *who)
 {
     double room = 0;
@@ -84,9 +87,9 @@ static int taking_part(yoke_balancer *balancer, int64_t n, const yoke_curve **cu
 }
 
 /*
- * The expected makespan is least when each device is the slowest one with a probability proportional to the inverse of its slope dt/dx:
- * being wrong on a steep curve costs more.  So steep devices are planned to end early, by some standard deviations of what is known of
- * the seconds.
+ * The expected makespan is least if each device is the slowest one with a probability proportional to the inverse of its slope dt/dx: an
+ * error on a steep curve costs more.  So steep devices are planned to end early, by a number of standard deviations of their seconds.
+ * Returns whether there are any.
  */
 static bool find_slack(const yoke_balancer *balancer, const yoke_curve *const *curves, const int *who, int count, double seconds,
                        const double *shares, double *slack)
@@ -141,8 +144,8 @@ static double remaining_rounds(const yoke_balancer *balancer)
 }
 
 /*
- * How often a unit's data is copied to the device in a round; NaN: not known yet.  Where no data is yet, it is at least once in the rounds to
- * come.
+ * How often a unit's data is copied to the device in a round; NaN: not known yet.  A device without data gets it at least once in the
+ * remaining rounds.
  */
 static double copies_per_round(const yoke_balancer *balancer, const balance_device *device)
 {
@@ -151,7 +154,7 @@ static double copies_per_round(const yoke_balancer *balancer, const balance_devi
     return device->moved_rounds < 2 ? NAN : fmin(fmax(device->moved, least), 1);
 }
 
-/* Seconds to move a unit of the part that the device would have. */
+/* Seconds to move a unit to the device, if it had this part of all units. */
 static double drop_cost(const yoke_balancer *balancer, const balance_device *device, double part)
 {
     return balancer->policy == YOKE_BALANCE_PAPER ? device->copy_s : balance_copy_s(device, part * (double)balancer->n);
@@ -159,7 +162,7 @@ static double drop_cost(const yoke_balancer *balancer, const balance_device *dev
 
 /*
  * Lang and Ruenger 2014, eq. 23: a device is used only if copying a unit to it takes less time than the others need for that unit in all
- * calls for which the copy serves.  The worst offender goes first, since that makes the others' case better.
+ * calls for which the copy serves.  The device that exceeds its limit most is dropped first, since that raises the limits of the others.
  */
 static void drop_devices(yoke_balancer *balancer)
 {
@@ -200,7 +203,7 @@ static void drop_devices(yoke_balancer *balancer)
     }
 }
 
-/* May the units stay as they are?  Returns false where another total or other limits force a move; else fills kept_s. */
+/* Whether the units may stay as they are.  Returns false if another total or other limits force a move; else sets kept_s. */
 static bool may_stay(yoke_balancer *balancer, int64_t n)
 {
     int64_t sum = 0;
@@ -215,7 +218,7 @@ static bool may_stay(yoke_balancer *balancer, int64_t n)
     return sum == n && !isnan(balancer->kept_s);
 }
 
-/* Relative standard deviation of the predicted makespan, about. */
+/* Approximate relative standard deviation of the predicted makespan. */
 static double makespan_deviation(const yoke_balancer *balancer)
 {
     double variance = 0;
@@ -230,7 +233,10 @@ static double makespan_deviation(const yoke_balancer *balancer)
     return sqrt(variance / (count > 0 ? count : 1));
 }
 
-/* A move is worth it if the gain is more than noise, and over the remaining rounds more than the move costs. */
+/*
+ * Decides whether units move.  A move is worthwhile if the gain is more than noise, and over the remaining rounds more than the cost of the
+ * move.
+ */
 static void weigh(yoke_balancer *balancer, int64_t n)
 {
     balancer->cost_s = 0;
@@ -252,10 +258,10 @@ static void weigh(yoke_balancer *balancer, int64_t n)
 }
 
 /*
- * A device that got nothing may have become faster, or have been measured badly.  After 4, 8, 16, ... idle rounds it gets one unit, if
- * there are rounds left to profit, and if that delays the others by no more than a quarter of the idle rounds' makespans.  How long it
- * takes is not known where the model was never measured with so little: between the time of a unit and, if all of it was the cost of
- * starting, of the least seen.
+ * A device without units may have become faster, or have been measured badly.  After 4, 8, 16, ... idle rounds it gets one unit, if there
+ * are rounds left to profit, and if that delays the others by no more than a quarter of the makespans of the idle rounds.  Its time for one
+ * unit is not known if it was never measured with so few units: it lies between the time that the model gives for a unit and, if all of
+ * that is start-up cost, the time of the fewest units measured.
  */
 static void probe(yoke_balancer *balancer)
 {
@@ -282,7 +288,10 @@ static void probe(yoke_balancer *balancer)
     }
 }
 
-/* Each device gets a unit at least where all are to be kept, and one whose change is to be confirmed in any case, unless it was dropped. */
+/*
+ * Gives each device at least one unit if all are to be kept, and in any case a device whose change must be confirmed, unless it was
+ * dropped.
+ */
 static void keep_each(yoke_balancer *balancer)
 {
     for (int i = 0; i < balancer->devices; i++) {

@@ -63,7 +63,7 @@ static void add_decision(const yoke_balancer *balancer, text_line *line)
     }
 }
 
-/* What has become of the device's speed: now, or in a round before. */
+/* Adds how the device's speed has changed in this round. */
 static void add_change(const yoke_balancer *balancer, const speed_model *model, model_verdict verdict, text_line *line)
 {
     double factor = model->factor;

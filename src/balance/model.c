@@ -5,23 +5,25 @@
 #include "balance/change.h"
 #include "balance/points.h"
 
-/* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
+/* The reasons for these figures, and the effect of other ones, are in docs/methods/balance.md. */
 static const double usual_noise = 0.012;
-static const double merge_most = 2;      /* what is so many standard deviations slower with more units stays a point of its own */
-static const double comparable = 0.1;    /* seconds that may differ by no more, as the curve goes, tell of noise */
-static const double cliffs = 2;          /* on a way of 1 in the logarithm of units, and unit of that of seconds ... */
-static const double cliff_height = 0.2;  /* ... where these differ by less than this */
-static const double noise_rises = 1.3;   /* by more than this: points are merged anew */
+/* A measurement that is slower with more units by more than this number of standard deviations stays a point of its own. */
+static const double merge_most = 2;
+/* A measurement whose seconds may differ from those of a point by no more than this, along the curve, shows noise. */
+static const double comparable = 0.1;
+static const double cliffs = 2;          /* density of cliffs per unit of the logarithm of units, and of that of seconds ... */
+static const double cliff_height = 0.2;  /* ... if these differ by less than this */
+static const double noise_rises = 1.3;   /* points are merged again if the noise increases by more than this factor */
 static const double trend_memory = 0.65; /* of the mean of normalised residuals */
 static const double trend_begins = 1.2, trend_noise = 12, trend_ends = 0.6, drift_ends = 0.3;
 static const double drift_gain = 0.4, drift_rate_gain = 0.12; /* Holt's alpha and alpha x beta */
 
-/* How a measurement deviates from what was predicted, and how probable that is if it is noise, or a cliff that was not seen before. */
+/* How a measurement deviates from the prediction, and how probable that is if it is noise, or a cliff that was not seen before. */
 typedef struct surprise {
-    double ratio, deviation; /* measured over predicted seconds; as noise, what they deviate by from the nearest possible ones */
-    double variances, root;  /* of the deviation, in those of one measurement; their square root */
-    bool near, compares;     /* near a point; near enough to tell of noise */
-    bool beyond;             /* no increasing function through the points goes there */
+    double ratio, deviation; /* measured over predicted seconds; as noise: deviation from the nearest possible seconds */
+    double variances, root;  /* variance of the deviation, in units of that of one measurement; its square root */
+    bool near, compares;     /* near a point; near enough to show noise */
+    bool beyond;             /* no increasing function through the points passes there */
     double noise, cliff;     /* probability densities */
     double levels[NOISE_LEVELS];
 } surprise;
@@ -43,7 +45,7 @@ static void begin_again(speed_model *model, double units, double seconds)
     points_draw(model);
 }
 
-/* Draws the curve; if the noise has turned out to be larger points may have become near each other. */
+/* Draws the curve.  If the noise has increased, points that are now near each other are merged before. */
 static void draw(speed_model *model)
 {
     double noise = model_noise(model);
@@ -69,14 +71,14 @@ static void follow(speed_model *model, double residual, double normalised)
     }
 }
 
-/* log, and for numbers near 1 its series, to 1e-8 and without a call. */
+/* Logarithm; near 1 by its series, to 1e-8 and without a call. */
 static inline double logarithm(double ratio)
 {
     double x = ratio - 1;
     return fabs(x) < 0.05 ? x * (1 - x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4 - x * (1.0 / 5))))) : log(ratio);
 }
 
-/* What the measurement is beside point `at`, the nearest one. */
+/* Compares the measurement with the nearest point, `at`. */
 static surprise compare(const speed_model *model, int at, double units, double seconds)
 {
     const model_point *point = &model->point[at];
@@ -107,7 +109,7 @@ static surprise compare(const speed_model *model, int at, double units, double s
     return s;
 }
 
-/* Noise: what it tells of that, of the level, and of drift. */
+/* Learns from a deviation that is noise: about the noise, about the level, and about drift. */
 static void learn(speed_model *model, const surprise *s)
 {
     noise_learn(&model->noise, s->levels, s->noise);
@@ -118,7 +120,7 @@ static void learn(speed_model *model, const surprise *s)
     follow(model, residual, residual / (s->root * model_noise(model)));
 }
 
-/* A measurement that changes nothing abruptly becomes part of a point or a new one. */
+/* Takes a measurement that is no abrupt change: it becomes part of a point, or a new point. */
 static model_verdict take(speed_model *model, int at, const surprise *s, double units, double seconds)
 {
     bool noise = s->noise > s->cliff, uphill = (s->ratio > 1) == (units > model->point[at].units);

@@ -9,8 +9,8 @@ static const double most_deviation = 0.384;
 static const double prior[NOISE_LEVELS] = {0.15, 0.45, 0.2, 0.1, 0.05, 0.04, 0.01};
 static const double prior_deviation = 0.0136;
 static const double shared_part = 0.5;
-static const double least_probability = 1e-5; /* of a level: the noise may become another */
-static const double most_told = 50;           /* measurements */
+static const double least_probability = 1e-5; /* of a level, as the noise may change */
+static const double most_told = 50;           /* number of measurements that count at most */
 static const double ratio_most = 3;           /* of measured to predicted seconds, either way */
 static const double much = 0.08, much_compared = 4;
 static const double shape_compared = 8, slow_part = 0.8;
@@ -28,7 +28,7 @@ double noise_density(const noise_belief *belief, double deviation, double times,
     for (int k = NOISE_LEVELS - 2; k >= 0; k--) {
         sigma *= 0.5;
         height *= 2;
-        part *= part; /* exp(-a) of half the deviation is its fourth power */
+        part *= part; /* half the standard deviation: exp(-a) becomes its fourth power */
         part *= part;
         density[k] = sigma >= blur ? part * height : density[k + 1];
         sum += level[k] * density[k];
@@ -36,10 +36,10 @@ double noise_density(const noise_belief *belief, double deviation, double times,
     return sum;
 }
 
-/* The harmonic mean: a small deviation that is as probable as a large one is the one to plan with. */
+/* The harmonic mean of the levels: if a small deviation is as probable as a large one, the small one is used for planning. */
 static void set_deviation(noise_belief *belief)
 {
-    const double *p = belief->level; /* sums of two: sums of seven would wait for each other */
+    const double *p = belief->level; /* sums of pairs: in a sum of seven each addition would wait for the one before */
     double inverse = ((64 * p[0] + 32 * p[1]) + (16 * p[2] + 8 * p[3])) + ((4 * p[4] + 2 * p[5]) + p[6]);
     belief->deviation = most_deviation / inverse;
 }
@@ -67,7 +67,7 @@ void noise_compare(noise_belief *belief, double ratio)
 
 bool noise_is_much(const noise_belief *belief) { return belief->deviation > much && belief->compared >= much_compared; }
 
-/* Of two means, that of seconds and that of fourth powers of speeds, does the other one have less variance by what was seen? */
+/* Whether, by the measurements so far, the mean of fourth powers of speeds has less variance than the mean of seconds. */
 bool noise_slows(const noise_belief *belief)
 {
     if (!noise_is_much(belief) || belief->compared < shape_compared) return false;

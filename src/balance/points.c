@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
-static const double spike_factor = 6; /* so many times more than predicted for more units than ever is a spike */
-static const double most_weight = 60; /* of a point, so that what is old fades */
+/* The reasons for these figures, and the effect of other ones, are in docs/methods/balance.md. */
+static const double spike_factor = 6; /* seconds above this multiple of the prediction, for more units than ever before, are a spike */
+static const double most_weight = 60; /* of a point, so that old measurements lose weight */
 static const double least_seconds = 1e-15, most_seconds = 1e15;
 
 int points_nearest(const speed_model *model, double units)
