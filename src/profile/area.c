@@ -15,10 +15,10 @@ static int by_time(const void *left, const void *right)
 
 void profile_sort(profile_sample *samples, int64_t count) { qsort(samples, (size_t)count, sizeof *samples, by_time); }
 
-/* Below two degrees of freedom the factor says more of the count than of the data. */
+/* Below two degrees of freedom the factor depends more on the count than on the data. */
 double profile_student(double freedom) { return statistics_student_95(fmax(freedom, 2)); }
 
-/* How far sample i is from the line between its neighbours, in units in which noise keeps its size. */
+/* How far sample i is from the line between its neighbours, scaled so that its noise is that of one sample. */
 static double off_line(const profile_sample *s, int64_t i)
 {
     double span = s[i + 1].since_s - s[i - 1].since_s, part = span > 0 ? (s[i].since_s - s[i - 1].since_s) / span : 0.5;
@@ -26,7 +26,7 @@ static double off_line(const profile_sample *s, int64_t i)
     return off / sqrt(1 + (1 - part) * (1 - part) + part * part);
 }
 
-/* Noise from the median of those, which steps do not disturb. */
+/* Finds the noise from the median of these deviations, which steps do not disturb. */
 static yoke_status find_noise(yoke_context *context, const profile_sample *s, int64_t count, double *noise)
 {
     void *memory = NULL;
@@ -61,10 +61,10 @@ yoke_status profile_integrate(yoke_context *context, const profile_sample *sorte
         bool step = fabs(jump) > 6 * noise, before_step = fabs(before_jump) > 6 * noise,
              spike = step && before_step && jump * before_jump < 0;
         joules += weight * sorted[i].watts;
-        /* Away from steps what the samples are off their line is noise, and also what the trapezoid rule gets wrong. */
+        /* Away from steps, the deviation of samples from their line is noise, and also the error of the trapezoid rule. */
         double local = i > 0 && !last && (spike || (!step && !before_step)) ? off_line(sorted, i) : noise;
         variance += weight * weight * local * local;
-        if (step) variance += jump * jump * gap * gap / 12; /* a step is anywhere in the gap */
+        if (step) variance += jump * jump * gap * gap / 12; /* a step may be anywhere in the gap */
         before_gap = gap;
         before_jump = jump;
     }

@@ -11,7 +11,7 @@ static const double golden_ratio = 0.6180339887498949;
 
 /* ----------------------------------------------------------------------------------------------- the period */
 
-/* Changes while the load goes on and off at irregular times, so that a sensor without noise changes too. */
+/* Records changes while the load is switched on and off at irregular times, so that a sensor without noise changes, too. */
 static yoke_status find_changes(profile_reader *reader, sensor_change *changes, int64_t *count)
 {
     static const double min_s = 2, max_s = 25, stuck_s = 6;
@@ -50,15 +50,15 @@ static yoke_status find_period(profile_reader *reader)
 
 typedef struct step_shot {
     double on_s, off_s;
-    int64_t first, last; /* updates since it began, until the next */
+    int64_t first, last; /* updates [first, last) since it began, until the next shot */
 } step_shot;
 
-/* Idle until the load goes on at a phase of the updates, then the load, then nothing. */
+/* Makes a shot: idle until a given phase of the updates, then the load, then idle again. */
 static yoke_status shoot(profile_reader *reader, double phase, double on_for_s, double off_for_s, step_shot *shot)
 {
     double period = reader->clock.period_s, start = 0, end = 0;
     double on = sensor_clock_next(&reader->clock, profile_now(reader) + phase * period + 0.002) - phase * period;
-    double off_phase = phase + 0.5 * golden_ratio; /* the falling edge at another one */
+    double off_phase = phase + 0.5 * golden_ratio; /* the falling edge is at another phase */
     shot->first = reader->count;
     yoke_status status = profile_watch(reader, on);
     if (!status) status = profile_run(reader, &shot->on_s, &end);
@@ -82,7 +82,7 @@ static double mean_between(const profile_reader *reader, double from_s, double t
     return sum / count;
 }
 
-/* How long the readings take to rise to 90 %, roughly. */
+/* The time that readings need to rise to 90 %, approximately. */
 static yoke_status find_rise(profile_reader *reader, double *rise_s)
 {
     static const double long_s = 3;
@@ -95,7 +95,7 @@ static yoke_status find_rise(profile_reader *reader, double *rise_s)
     double high_w = idle + 0.9 * (top - idle), last = shot.off_s;
     for (int64_t i = shot.first; i + FOLLOWING < shot.last; i++) {
         const profile_update *u = &reader->updates[i];
-        double mean = 0; /* of those that follow: readings may fall between two runs now and then */
+        double mean = 0; /* of the readings that follow, as single readings may fall between two runs */
         for (int k = 1; k <= FOLLOWING; k++) mean += u[k].watts / FOLLOWING;
         if (u->time_s <= shot.on_s || u->watts < high_w || mean < high_w - 0.1 * (top - idle)) continue;
         last = u->time_s;
@@ -105,7 +105,7 @@ static yoke_status find_rise(profile_reader *reader, double *rise_s)
     return YOKE_OK;
 }
 
-/* Updates of the shots as distances from the load's steps. */
+/* Lists the updates of the shots, with their times since the load's steps. */
 static yoke_status collect(const profile_reader *reader, const step_shot *shots, int count, sensor_step **steps, int64_t *num_steps)
 {
     void *memory = NULL;
@@ -123,7 +123,7 @@ static yoke_status collect(const profile_reader *reader, const step_shot *shots,
     return YOKE_OK;
 }
 
-/* Whether an update came so long after the load that it hardly changes any more. */
+/* Whether an update came before the load, or so long after it that it hardly changes any more. */
 static bool is_quiet(const yoke_sensor *sensor, const sensor_step *step)
 {
     double quiet = sensor->shape == YOKE_SENSOR_LOW_PASS ? 3 * sensor->window_s : 1.2 * sensor_settle_s(sensor) + sensor->period_s;
@@ -142,7 +142,10 @@ static double idle_noise(const yoke_sensor *sensor, const sensor_step *steps, in
     return number > 0 ? sqrt(squares / number) : 0;
 }
 
-/* Readings of a sensor without a window fall between two runs of the load now and then; they say nothing of steps. */
+/*
+ * Removes readings of a sensor without a window that fell between two runs of the load, as they do not show the steps.  Returns the number
+ * left.
+ */
 static int64_t drop_pauses(sensor_step *steps, int64_t count, double rise_s)
 {
     double idle = 0, top = 0, idles = 0, tops = 0;
@@ -167,9 +170,9 @@ static yoke_status find_shape(profile_reader *reader, yoke_sensor *sensor)
     double rise = 0, period = reader->clock.period_s;
     yoke_status status = find_rise(reader, &rise);
     if (status) return status;
-    /* Long enough for a low pass to come to rest, where it may be one. */
+    /* Long enough for a low pass to settle, if the sensor may be one. */
     double half = fmax(0.05, (rise > 5 * period ? 3.5 : 2.2) * rise + 2 * period);
-    /* Quick sensors cost little time, and may jump: the more shots, the better it is known when. */
+    /* Fast sensors cost little time, and their readings may jump: with more shots the time of a jump is known better. */
     int count = (int)fmin(period < 0.05 ? MAX_SHOTS : 24, fmax(6, (period < 0.05 ? 300 : 120) / (2 * rise / period)));
     for (int i = 0; i < count && !status; i++) {
         double phase = 0.5 * golden_ratio + i * golden_ratio;
@@ -212,7 +215,7 @@ yoke_status yoke_sensor_identify(yoke_context *context, const yoke_profile_subje
     const sensor_clock first = reader.clock;
     if (!status) status = find_shape(&reader, &found);
     if (!status) status = find_quantum(&reader, &found);
-    /* From the first update to the last one: the longer the way, the better it is known. */
+    /* From the first update to the last one: the longer this interval, the more accurate the period. */
     double periods = round((reader.clock.sync_s - first.sync_s) / first.period_s);
     found.period_s = periods > 1 ? (reader.clock.sync_s - first.sync_s) / periods : first.period_s;
     profile_reader_end(&reader);

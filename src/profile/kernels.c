@@ -1,4 +1,4 @@
-/* Power of kernels by least squares with differences that are kept small as far as the readings do not tell them. */
+/* Power of kernels by least squares.  Differences between kernels stay small as far as the readings do not determine them. */
 #include "profile/kernels.h"
 
 #include <math.h>
@@ -7,9 +7,12 @@
 
 enum { LAST = PROFILE_MAX_KERNELS, MAX_CALLS = 1 << 20 };
 
-/* Before anything is known: a kernel's power above idle is that of all within this part of it (a standard deviation), and idle is half of the mean power within that half. */
+/*
+ * Expected before there are readings: a kernel's power above idle is the mean of that of all kernels, with a standard deviation of
+ * expected_difference of it; idle power is expected_idle of the mean power, with a standard deviation as large.
+ */
 static const double expected_difference = 0.5, expected_idle = 0.5;
-static const double timing = 1.5e-3; /* what times of calls and updates leave open, seen on simulated sensors */
+static const double timing = 1.5e-3; /* of the energy: times of calls and updates are not exact, as observed with simulated sensors */
 
 yoke_status profile_kernels_start(yoke_context *context, profile_kernels *k)
 {
@@ -32,7 +35,7 @@ void profile_kernels_end(profile_kernels *k)
 
 yoke_status profile_kernels_call(profile_kernels *k, const profile_call *call)
 {
-    if (k->count == k->capacity) { /* half of them may be forgotten: room for twice those that show */
+    if (k->count == k->capacity) { /* half of the calls may be forgotten: makes room for twice those that still show */
         int64_t showing = k->count - k->forgotten, capacity = 2 * showing + 64;
         profile_call *memory = NULL;
         if (capacity > MAX_CALLS)
@@ -86,17 +89,20 @@ void profile_kernels_add_mean(profile_kernels *k, double from_s, double until_s,
 
 /* ----------------------------------------------------------------------------------------------------- solution */
 
-/* Unknowns: the power above idle that all have, the differences from it, idle power (less the sums' offset). */
+/*
+ * A system with these unknowns: the power above idle that all kernels have in common, each kernel's difference from it, and idle power
+ * (less the offset of the sums).
+ */
 typedef struct system_of {
     int kernels, size;
     int kernel[PROFILE_MAX_KERNELS];  /* that have readings */
     double *matrix, *right;           /* of the sums, in these unknowns: [size][size], [size] */
     double *factor, *x;               /* likewise */
-    double ridge, idle_ridge, idle_w; /* idle_w: what is expected of it, less the offset */
+    double ridge, idle_ridge, idle_w; /* idle_w: expected idle power, less the offset */
     double variance;                  /* of a reading of weight 1 */
 } system_of;
 
-/* Sum over the readings that any of the two unknowns (-1: all kernels, LAST: idle) stand for. */
+/* The element of the matrix of sums for two unknowns (-1: all kernels together, LAST: idle). */
 static double sum_of(const profile_unfold *u, const system_of *s, int a, int b)
 {
     const int stride = LAST + 1;
@@ -112,7 +118,7 @@ static double sum_of(const profile_unfold *u, const system_of *s, int a, int b)
     return sum;
 }
 
-/* The sums' number of an unknown. */
+/* Number in the sums of an unknown of the system; -1: all kernels together. */
 static int number_of(const system_of *s, int unknown)
 {
     if (unknown == 0) return -1;
@@ -145,7 +151,7 @@ static bool solve(system_of *s)
     return true;
 }
 
-/* What the solution leaves of the readings, weighted squares. */
+/* Weighted sum of squares of what the solution does not explain. */
 static double rest_of(const profile_unfold *u, const system_of *s)
 {
     double rest = u->squares;
@@ -156,13 +162,13 @@ static double rest_of(const profile_unfold *u, const system_of *s)
     return fmax(0, rest);
 }
 
-/* Readings, solution and what is expected of it depend on each other: a few rounds are enough. */
+/* Solves the system.  The variance of readings, the solution, and the expected sizes depend on each other: a few rounds are enough. */
 static bool find(const profile_kernels *k, const profile_unfold *all, system_of *s)
 {
     enum { ROUNDS = 5 };
     double mean_w = k->sum_w / k->sum_weight, common = fmax(mean_w, 1e-9);
     double scale = all->matrix[(LAST + 1) * (LAST + 1) - 1] / all->count; /* mean weight */
-    /* Readings are never known better, and the factor needs it: what is expected has to count beside them. */
+    /* Readings are never more accurate than this.  The factorisation needs it: the expected values must count beside the readings. */
     double least = fmax(1e-8, 1e-10 * all->count) * mean_w * mean_w * scale;
     s->idle_w = expected_idle * mean_w - all->offset_w;
     s->variance = fmax(1, least);
@@ -178,7 +184,7 @@ static bool find(const profile_kernels *k, const profile_unfold *all, system_of 
     return true;
 }
 
-/* Energy of the kernel at place `i` of the unknowns in so many seconds; i = size - 1: without any. */
+/* Energy in this number of seconds with the kernel of unknown `i`; i = size - 1: without any kernel. */
 static double energy_of(const system_of *s, const profile_unfold *all, int i, double seconds)
 {
     double watts = s->x[s->size - 1] + all->offset_w;
@@ -186,7 +192,7 @@ static double energy_of(const system_of *s, const profile_unfold *all, int i, do
     return watts * seconds;
 }
 
-/* Its standard deviation by the readings' own scatter and by what is expected where they tell nothing. */
+/* Standard deviation of this energy, by the scatter of the readings and by the expected values where the readings determine nothing. */
 static double deviation_of(const system_of *s, int i, double seconds, double *scratch)
 {
     double sum = 0;
@@ -199,7 +205,9 @@ static double deviation_of(const system_of *s, int i, double seconds, double *sc
     return seconds * sqrt(fmax(0, s->variance * sum));
 }
 
-/* The results without each of the blocks in turn: sums of their distances and squares of them, [size][2]. */
+/*
+ * Solves without each of the blocks, one at a time.  sums [size][2]: sums of the differences from the whole result, and of their squares.
+ */
 static bool leave_out(const profile_kernels *k, profile_unfold *all, const system_of *whole, double *memory, double *sums)
 {
     const int n = whole->size;

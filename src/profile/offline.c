@@ -1,4 +1,4 @@
-/* The energy and power of a kernel, by runs of it at chosen phases of the sensor. */
+/* The energy and power of a kernel, from runs of it at chosen phases of the sensor. */
 #include "profile/profile.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const double golden_ratio = 0.6180339887498949;
 
 enum { MIN_SINGLE = 100, MIN_BURSTS = 6 };
 
-/* Sensors that show a mean over more than this, or a low pass, tell the energy of bursts only. */
+/* Sensors that show a mean over a longer time than this, or a low pass, show the energy of bursts only. */
 static const double longest_window_s = 0.3;
 
 static bool bad(double value, double least, double most) { return !(value >= least && value <= most); }
@@ -44,7 +44,7 @@ static double spent_s(const measurement *m) { return profile_now(&m->reader) - m
 
 /* ---------------------------------------------------------------------------------------------- temperature */
 
-/* Runs until it is warm, waits until it is cool enough. */
+/* Runs the kernel until the device is warm enough, or waits until it is cool enough. */
 static yoke_status keep_temperature(measurement *m)
 {
     static const double max_s = 300;
@@ -64,7 +64,7 @@ static yoke_status keep_temperature(measurement *m)
         if (celsius > o->high_c) status = profile_watch(&m->reader, until);
         while (celsius < o->low_c && !status && profile_now(&m->reader) < until) status = profile_run(&m->reader, &start, &end);
         if (status) return status;
-        m->reader.low_c = m->reader.high_c = NAN; /* of what is measured only */
+        m->reader.low_c = m->reader.high_c = NAN; /* temperatures of measurements only */
     }
 }
 
@@ -86,7 +86,10 @@ static yoke_status add_shot(measurement *m, profile_series *series, profile_shot
     return status;
 }
 
-/* One burst, started so that the next update comes at the next phase of a sequence that fills the period evenly (the golden ratio's). */
+/*
+ * Makes one burst, started so that the next update comes at the next phase of a sequence that fills the period evenly (by the golden
+ * ratio).
+ */
 static yoke_status shoot(measurement *m, profile_series *series)
 {
     profile_reader *reader = &m->reader;
@@ -112,7 +115,7 @@ static yoke_status shoot(measurement *m, profile_series *series)
     return status;
 }
 
-/* Single shots that are needed at least: a sensor without a window shows a run in few of them. */
+/* Least number of single shots: a sensor without a window shows a run in few of them. */
 static int64_t least_single(const measurement *m)
 {
     double window = m->sensor->shape == YOKE_SENSOR_MEAN ? m->sensor->window_s : 0;
@@ -126,11 +129,11 @@ static int64_t least_bursts(const measurement *m, const profile_series *bursts)
     return (int64_t)fmax(MIN_BURSTS, (window ? 20 : 200) / readings);
 }
 
-/* A series of bursts of so many runs. */
+/* A series of bursts of `burst` runs each. */
 static profile_series plan_series(const measurement *m, int64_t burst)
 {
     const yoke_sensor *sensor = m->sensor;
-    /* Beyond what the model says a little longer: delay and window are not known exactly. */
+    /* A little longer than by the model, as delay and window are not known exactly. */
     double quiet = 1.02 * sensor_settle_s(sensor) + 0.08 * fmin(sensor->window_s, 0.1) + 1e-3 + 0.01 * sensor->period_s;
     double length = (double)burst * m->reader.run_s;
     return (profile_series){.burst = burst, .quiet_s = quiet, .pause_s = fmax(1.2 * sensor->period_s, 0.3 * (length + quiet))};
@@ -148,7 +151,7 @@ static double shot_s(const measurement *m, const profile_series *series)
     return (double)series->burst * m->reader.run_s + series->quiet_s + series->pause_s + m->reader.clock.period_s;
 }
 
-/* What half width of the energy can be expected after so many seconds of shots. */
+/* The half width of a run's energy to be expected after this number of seconds of shots. */
 static double expected_half_j(const measurement *m, const profile_series *series, double noise_w, double seconds)
 {
     double length = (double)series->burst * m->reader.run_s + series->quiet_s, shots = seconds / shot_s(m, series),
@@ -157,7 +160,7 @@ static double expected_half_j(const measurement *m, const profile_series *series
     return 1.96 * noise_w * sqrt(of_area + of_idle) / (double)series->burst;
 }
 
-/* Shots until the target is reached, or so many (0: as needed), or the time is over. */
+/* Makes shots until the target is reached, or `exactly` shots (0: as many as needed), or until the time is over. */
 static yoke_status shoot_until(measurement *m, profile_series *series, int64_t exactly, int64_t least, double max_s, profile_energy *energy)
 {
     int64_t next = exactly > 0 ? exactly : least;
@@ -174,9 +177,9 @@ static yoke_status shoot_until(measurement *m, profile_series *series, int64_t e
     }
 }
 
-/* --------------------------------------------------------------------------------------------- the whole way */
+/* ------------------------------------------------------------------------------------- the whole measurement */
 
-/* Runs of a burst: enough that its response is as long as the sensor's own, within reason. */
+/* Number of runs of a burst: its response is about as long as the sensor's own, within limits. */
 static int64_t burst_runs(const measurement *m)
 {
     double length = fmax(2.5 * m->sensor->period_s, fmin(sensor_settle_s(m->sensor), 2));
@@ -189,7 +192,7 @@ static yoke_status too_long(const measurement *m, const char *what, double neede
                      "%s would take about %.0f s of device time with this sensor; most_s is %.0f s", what, needed_s, m->options.max_s);
 }
 
-/* The energy is known, or this says how long it would take. */
+/* Succeeds if the energy is known well enough; else fails and reports how long that would take. */
 static yoke_status check_energy(const measurement *m, const profile_energy *energy)
 {
     double joules = energy->dynamic_j + energy->idle_w * energy->run_s;
@@ -213,7 +216,7 @@ static void fill_energy(const measurement *m, const profile_energy *energy, int6
     profile->burst = burst;
 }
 
-/* More and more shots until the profile is good, or its part of the time is over. */
+/* Makes more shots until the profile is good, or its part of the time is over. */
 static yoke_status refine_profile(measurement *m, profile_series *single, double dynamic_j, bool more, yoke_profile *profile)
 {
     static const double good = 0.1;
@@ -229,7 +232,7 @@ static yoke_status refine_profile(measurement *m, profile_series *single, double
     }
 }
 
-/* Single shots for the profile, where the energy is known from bursts. */
+/* Makes single shots for the profile, if the energy is known from bursts. */
 static yoke_status profile_only(measurement *m, const profile_energy *known, yoke_profile *profile)
 {
     profile_series single = plan_series(m, 1);
@@ -258,7 +261,7 @@ static yoke_status measure_single(measurement *m, profile_series *series, yoke_p
     if (m->options.points < 0) return YOKE_OK;
     status = refine_profile(m, series, energy.dynamic_j, m->options.runs == 0, profile);
     if (status || m->options.runs > 0) return status;
-    /* What the profile took has made the energy better, too. */
+    /* The shots for the profile have improved the energy, too. */
     status = profile_series_energy(&m->reader, series, m->sensor, &energy);
     if (!status) fill_energy(m, &energy, 1, profile);
     return status;
@@ -280,7 +283,7 @@ static yoke_status measure_bursts(measurement *m, profile_series *bursts, bool s
     return YOKE_OK;
 }
 
-/* Bursts first, to learn what there is to see; then single runs if they are good enough. */
+/* Measures bursts first, to estimate energy and noise; then single runs if these are good enough. */
 static yoke_status measure(measurement *m, yoke_profile *profile)
 {
     profile_energy energy;

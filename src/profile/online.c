@@ -1,6 +1,6 @@
 /*
- * Energy of the kernels of an application (dissertation, alg. 5.2, generalised): the mean power between two updates of a counter that is read between calls
- * is a linear function of idle power and of the power of each kernel, for the times of all calls are known.
+ * Energy of the kernels of an application (dissertation, alg. 5.2, generalised): the mean power between two updates of a counter that is
+ * read between calls is a linear function of idle power and of the power of each kernel, as the times of all calls are known.
  */
 #include "profile/online.h"
 
@@ -11,7 +11,7 @@
 
 #include "profile/profile.h"
 
-/* A reading that waits until all calls are known that it shows. */
+/* A reading that waits until all calls that it shows are known. */
 typedef struct pending {
     double from_s, until_s, watts, error_w;
 } pending;
@@ -19,23 +19,27 @@ typedef struct pending {
 struct profiler {
     yoke_context *context;
     profiler_meter meter;
-    yoke_profile_subject subject;         /* the counter as the reader knows it: it shows joules where a sensor shows watts */
-    profile_reader reader;                /* of a counter whose updates are looked for */
+    yoke_profile_subject subject;         /* the counter as a subject of the reader, which gets joules where a sensor has watts */
+    profile_reader reader;                /* for a counter whose updates are searched */
     profile_kernels *sets[PROFILER_SETS]; /* NULL: not begun yet */
     profile_kernels *kernels;             /* the present one; NULL: none has begun */
     double overhead;
-    double begin_s, since_s, spent_s;   /* begin_s: of all; since_s: from when on calls are known */
-    double tried_s;                     /* the last look for an update that showed nothing new */
-    double due_s;                       /* no reading before */
-    double base_j;                      /* its first reading, so that joules stay small */
+    double begin_s, since_s, spent_s;   /* begin_s: of the profile; since_s: time from which on calls are known */
+    double tried_s;                     /* time of the update that was looked for last, which is not tried again */
+    double due_s;                       /* no reading before this time */
+    double base_j;                      /* first reading of the counter; it is subtracted, so that joules stay small */
     double update_s, error_s, update_j; /* the latest update: its time, standard deviation, joules; update_s NaN: none since since_s */
     double sum_s, sum_j;                /* between updates so far, for their mean power */
-    double least_w;                     /* before any call: updates that come late must not look like good readings of no power */
+    /*
+     * Mean power before any call.  The error of a reading uses at least this power, as updates that come late must not look like good
+     * readings of no power.
+     */
+    double least_w;
     pending *waiting;
     int64_t count, capacity;
 };
 
-/* Its updates have a clock of their own, which is followed. */
+/* Whether the counter does not report the times of its updates, so that the reader follows their clock. */
 static bool is_followed(const profiler *p) { return p->meter.updated_s == NULL; }
 
 static double now_s(const profiler *p) { return p->meter.clock_s(p->meter.user); }
@@ -72,10 +76,13 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Changes that came while another program had the processor were seen late, and would hide the period.  Returns how many are left. */
+/*
+ * Removes changes that were seen late, as another program had the processor: they would hide the period.  Returns the number of changes
+ * left.
+ */
 static int64_t keep_sharp(sensor_change *changes, int64_t count)
 {
-    static const double times = 4; /* the width of the lower quartile */
+    static const double times = 4; /* multiple of the width of the lower quartile */
     int64_t sharp = 0;
     qsort(changes, (size_t)count, sizeof *changes, by_width);
     while (sharp < count && (sharp < SENSOR_MIN_CHANGES || width_of(&changes[sharp]) <= times * width_of(&changes[count / 4]))) sharp++;
@@ -83,7 +90,7 @@ static int64_t keep_sharp(sensor_change *changes, int64_t count)
     return sharp;
 }
 
-/* A counter moves without any load, since idle devices draw power too. */
+/* Finds the period of the counter.  It changes without any load, since idle devices draw power too. */
 static yoke_status find_counter_clock(profiler *p)
 {
     enum { MAX_CHANGES = 400, ENOUGH_CHANGES = 64, FEW_CHANGES = 16 };
@@ -159,7 +166,7 @@ static yoke_status wait_for_calls(profiler *p, const pending *reading)
 
 /* ----------------------------------------------------------------------------------------------------- readings */
 
-/* A counter showed so many joules at an update. */
+/* Takes the joules that the counter showed at an update. */
 static yoke_status take_joules(profiler *p, double update_s, double error_s, double joules)
 {
     double length = update_s - p->update_s, energy = joules - p->update_j;
@@ -180,7 +187,7 @@ static yoke_status take_joules(profiler *p, double update_s, double error_s, dou
     return status;
 }
 
-/* A counter that tells when it was updated. */
+/* Reads a counter that reports the time of its updates. */
 static yoke_status look_at_counter(profiler *p)
 {
     static const double clock_error_s = 1e-7;
@@ -194,25 +201,28 @@ static yoke_status look_at_counter(profiler *p)
     return update_s >= p->since_s ? take_joules(p, update_s, clock_error_s, joules) : YOKE_OK;
 }
 
-/* An update that has come since the last reading, without waiting. */
+/* Reads an update that has come since the last reading, without waiting. */
 static yoke_status read_new(profiler *p)
 {
     profile_reader *reader = &p->reader;
     double now = profile_now(reader), last = sensor_clock_last(&reader->clock, now), half = 0.5 * reader->clock.period_s;
     if (last < reader->recorded_s + half || last < p->tried_s + half || now < p->due_s) return YOKE_OK;
-    if (now < last + profile_lead_s(reader, last)) return YOKE_OK; /* has it come? The next look will tell */
+    if (now < last + profile_lead_s(reader, last)) return YOKE_OK; /* it may not have come yet: the next look reads it */
     p->tried_s = last;
     return profile_take(reader, last);
 }
 
-/* Looks for the next update itself where that costs little, so that the clocks stay together: the older the last one, the more it may cost. */
+/* Waits for the next update if that costs little, so that the clocks stay together: the older the last one, the more it may cost. */
 static yoke_status synchronise(profiler *p)
 {
     profile_reader *reader = &p->reader;
     double now = profile_now(reader), age = now - reader->clock.sync_s, next = sensor_clock_next(&reader->clock, now);
     if (age < 0.5 * sensor_sync_s) return YOKE_OK;
     double part = age < sensor_sync_s ? p->overhead : fmax(p->overhead, 0.03);
-    /* What was spent so far counts too: over the whole time the part is kept.  Counters change whenever they are looked at, which tells most of it. */
+    /*
+     * The time spent so far counts, too, so that the part is kept over the whole time.  A counter changes whenever it is read, and these
+     * changes give most of the information.
+     */
     double wait = next + profile_lead_s(reader, next) - now, all = now - p->begin_s;
     if (wait > part * age || p->spent_s + wait > p->overhead * all) return YOKE_OK;
     p->tried_s = next;
@@ -259,7 +269,7 @@ yoke_status profiler_begin(profiler *p, int set)
     yoke_status status = p->sets[set] ? YOKE_OK : make_set(p, set);
     if (status) return status;
     p->kernels = p->sets[set];
-    p->count = 0; /* what waits is of another set, or of calls that were not told */
+    p->count = 0; /* waiting readings are of another set, or of calls that were not reported */
     p->since_s = now_s(p);
     p->update_s = NAN;
     p->due_s = -INFINITY;
@@ -290,8 +300,8 @@ yoke_status profiler_known(profiler *p, double until_s)
 }
 
 /*
- * When within a reading the meter is looked at is not known: the calls' begin and end may be off by that part of its time, seen on simulated meters.  Then
- * something of a neighbour counts for a call.
+ * The time within a reading at which the meter takes its value is not known: begin and end of calls may be off by this part of the time of
+ * a reading, as observed with simulated meters.  Then a part of a neighbouring call counts for a call.
  */
 static double misplaced_j(const profiler *p, const profile_joules *joules)
 {

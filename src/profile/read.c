@@ -1,4 +1,4 @@
-/* A sensor read beside runs, with the times of both. */
+/* Reads a sensor during runs, with the times of both. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ double profile_now(const profile_reader *reader)
 
 static yoke_status wait_until(const profile_reader *reader, double time_s)
 {
-    static const double spin_s = 2e-4; /* a sleep may end that late */
+    static const double spin_s = 2e-4; /* a sleep may end this much too late */
     if (reader->subject->wait_until != NULL) return reader->subject->wait_until(time_s, reader->subject->user);
     for (;;) {
         double left = time_s - profile_now(reader);
@@ -91,7 +91,7 @@ double profile_lead_s(const profile_reader *reader, double update_s)
     return fmin(lead, 0.2 * reader->clock.period_s);
 }
 
-/* Looks at the sensor until it changes, or the expected time is well over: an update may show what was shown before. */
+/* Reads the sensor until it changes, or the expected time is well over, as an update may show the same value as before. */
 static yoke_status look(profile_reader *reader, double update_s, double lead, double *watts)
 {
     double last = NAN, begin = 0, end = 0, before = 0;
@@ -115,14 +115,14 @@ yoke_status profile_take(profile_reader *reader, double update_s)
     if (now < update_s - lead) status = wait_until(reader, update_s - lead);
     if (status) return status;
     now = profile_now(reader);
-    if (now > update_s + lead) { /* too late to see it come: what is shown now came with the last update */
+    if (now > update_s + lead) { /* too late to see the update: the present value came with the last one */
         double last = sensor_clock_last(&reader->clock, now);
         if (now < last + profile_lead_s(reader, last)) return profile_take(reader, last);
         double begin = 0, end = 0;
         status = read_power(reader, &watts, &begin, &end);
         if (status) return status;
         double next = last + reader->clock.period_s;
-        if (end > next - profile_lead_s(reader, next)) return YOKE_OK; /* or with the next one: nobody knows */
+        if (end > next - profile_lead_s(reader, next)) return YOKE_OK; /* it may also have come with the next one */
         update_s = last;
     } else {
         status = look(reader, update_s, lead, &watts);
@@ -143,7 +143,7 @@ yoke_status profile_watch(profile_reader *reader, double until_s)
         if (next + profile_lead_s(reader, next) > until_s) return wait_until(reader, until_s);
         yoke_status status = profile_take(reader, next);
         if (status) return status;
-        if (reader->recorded_s < next - half) reader->recorded_s = next; /* missed: do not try again */
+        if (reader->recorded_s < next - half) reader->recorded_s = next; /* missed: it is not tried again */
     }
 }
 
@@ -153,7 +153,7 @@ yoke_status profile_poll(profile_reader *reader, double until_s, double *last, s
     while (profile_now(reader) < until_s) {
         yoke_status status = read_power(reader, &watts, &begin, &end);
         if (status) return status;
-        /* The first reading tells of a change some time since the last poll: too long to be of use. */
+        /* The first reading shows a change at some time since the last poll, which is too long to be of use. */
         if (!isnan(before) && watts != *last && *count < room) changes[(*count)++] = (sensor_change){.after_s = before, .until_s = end};
         *last = watts;
         before = begin;
@@ -161,7 +161,7 @@ yoke_status profile_poll(profile_reader *reader, double until_s, double *last, s
     return YOKE_OK;
 }
 
-/* Launches, lets `during` happen, and takes the times. */
+/* Waits for the end of a run and determines its times; before_s: its start, if the subject does not report it. */
 static yoke_status run_times(profile_reader *reader, double before_s, double *start_s, double *end_s)
 {
     double start = NAN, end = NAN;
@@ -174,13 +174,16 @@ static yoke_status run_times(profile_reader *reader, double before_s, double *st
     return YOKE_OK;
 }
 
-/* Where launching takes most of the run's time, it did not return before the run was over. */
+/*
+ * Start of a run that was launched between `before` and `after`.  If launching took most of the run's time, it did not return before the
+ * run was over.
+ */
 static double started(const profile_reader *reader, double before, double after)
 {
     return reader->run_s > 0 && after - before > 0.5 * reader->run_s ? before : after;
 }
 
-/* An update that came while the run kept this thread is still shown. */
+/* Reads an update that came while the run blocked this thread, if it is still shown. */
 static yoke_status catch_up(profile_reader *reader)
 {
     double now = profile_now(reader), half = 0.5 * reader->clock.period_s;
@@ -196,7 +199,10 @@ yoke_status profile_run(profile_reader *reader, double *start_s, double *end_s)
     yoke_status status = reader->subject->launch(reader->subject->user);
     if (status) return status;
     double start = started(reader, before, profile_now(reader));
-    /* Not to the very end: who comes back late does not know when that was.  An update there is read later. */
+    /*
+     * The sensor is not watched to the very end: if this thread returned late, it would not know when the run ended.  An update there is
+     * read later.
+     */
     double rest = fmin(0.2 * reader->run_s, fmax(5e-4, 4 * reader->read_s));
     if (reader->run_s > 0 && reader->clock.period_s > 0) status = profile_watch(reader, start + reader->run_s - rest);
     if (!status) status = run_times(reader, start, start_s, end_s);

@@ -1,4 +1,4 @@
-/* From series of readings to energy, and to power over time. */
+/* Computes energy, and power over time, from series of readings. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static double model_at(const shot_model *model, const profile_shot *shot, double
     return model->watts * (sensor_response(model->sensor, time_s - shot->start_s) - sensor_response(model->sensor, time_s - shot->end_s));
 }
 
-/* Updates of all shots, above idle and model, sorted by the time since their shot's start. */
+/* Lists the updates of all shots, above idle and model, sorted by the time since their shot's start. */
 static yoke_status collect(const profile_reader *reader, const profile_series *series, const idle_line *idle, const shot_model *model,
                            profile_sample **samples, int64_t *count)
 {
@@ -79,7 +79,7 @@ static yoke_status collect(const profile_reader *reader, const profile_series *s
     return YOKE_OK;
 }
 
-/* Power of the model by least squares. */
+/* Finds the power of the model by least squares. */
 static shot_model find_model(const profile_reader *reader, const profile_series *series, const yoke_sensor *sensor, const idle_line *idle)
 {
     const shot_model unit = {sensor, 1};
@@ -95,13 +95,13 @@ static shot_model find_model(const profile_reader *reader, const profile_series 
 }
 
 /*
- * The area under the response to all shots: that of the model, which is known exactly, and by the trapezoid rule that of what is left, which is
- * small: the rule is then right between samples, too.  A model that is not quite right costs precision but nothing else.
+ * The area under the response to all shots.  That of the model is known exactly; that of the rest is computed by the trapezoid rule, and is
+ * small, so that the rule is accurate between samples, too.  A model that is not quite right only costs precision.
  */
 static yoke_status find_area(const profile_reader *reader, const profile_series *series, const yoke_sensor *sensor, const idle_line *idle,
                              double shows_s, profile_area *area)
 {
-    /* Where readings jump, it is better to know that a jump lies between two of them than to believe in a place for it. */
+    /* If readings jump, it is better to know only that a jump lies between two of them than to assume a place for it. */
     bool smooth = sensor->shape != YOKE_SENSOR_HALVES && sensor->window_s > sensor->period_s / (double)series->count;
     const shot_model model = smooth ? find_model(reader, series, sensor, idle) : (shot_model){0};
     profile_sample *samples = NULL;
@@ -115,7 +115,10 @@ static yoke_status find_area(const profile_reader *reader, const profile_series 
     return status;
 }
 
-/* Readings fall between the runs of a burst too often, or too seldom; the longer the sensor's window is, the less that matters. */
+/*
+ * Variance because readings fall between the runs of a burst too often or too rarely; the longer the sensor's window is, the less that
+ * matters.
+ */
 static double pauses_variance(const profile_series *series, const yoke_sensor *sensor, double joules, double readings)
 {
     double length = 0, number = (double)series->count, window = sensor->shape == YOKE_SENSOR_HALVES ? 0 : sensor->window_s;
@@ -135,7 +138,7 @@ yoke_status profile_series_energy(const profile_reader *reader, const profile_se
     if (series->count >= 3) idle = find_idle(reader, series);
     *energy = e;
     if (!(idle.count >= 3)) return YOKE_OK;
-    double shows_s = 0; /* so long after its start a shot shows at most */
+    double shows_s = 0; /* the longest time after its start at which a shot shows */
     for (int64_t s = 0; s < series->count; s++)
         shows_s = fmax(shows_s, series->shots[s].end_s - series->shots[s].start_s + series->quiet_s);
     profile_area area;
@@ -145,16 +148,18 @@ yoke_status profile_series_energy(const profile_reader *reader, const profile_se
     e.noise_w = idle.noise_w;
     e.readings = area.count;
     if (area.count >= 12) {
-        /* Each pause comes after its shot, so the line is used beside its middle. */
+        /* Each pause comes after its shot, so the line is not used at its middle. */
         double aside = 0.5 * (shows_s + series->pause_s) / fmax(idle.spread_s, shows_s);
         double idle_error = idle.noise_w / sqrt(idle.count) * sqrt(1 + aside * aside),
                run_error = sqrt(series->run_variance / series->run_count);
-        /* Those that fell there are in the area's own variance already. */
+        /* Readings that fell between runs are in the area's own variance already. */
         area.variance = fmax(area.variance, pauses_variance(series, sensor, area.joules, (double)area.count));
         double of_area = area.variance / (runs * runs), of_idle = pow(idle_error * (shows_s / runs - series->run_s), 2);
         /* Runs that take longer than others also take more energy. */
         double variance = of_area + of_idle + pow((idle.watts + area.joules / (runs * series->run_s)) * run_error, 2);
-        /* Welch and Satterthwaite; what samples are off their lines is correlated, so they tell less than their number. */
+        /*
+         * Welch and Satterthwaite.  The deviations of samples from their lines are correlated, so that they count less than their number.
+         */
         double freedom = variance * variance / (of_area * of_area / (0.6 * (double)area.count) + of_idle * of_idle / (idle.count - 2));
         e.dynamic_j = area.joules / runs;
         e.half_j = profile_student(freedom) * sqrt(variance);
@@ -186,7 +191,7 @@ static yoke_status make_points(yoke_context *context, const profile_solution *so
     return YOKE_OK;
 }
 
-/* What was shown after starts of runs, for people to look at. */
+/* Copies the readings after the starts of runs, for people to look at. */
 static yoke_status copy_readings(const profile_reader *reader, const profile_series *series, yoke_profile *profile)
 {
     const idle_line none = {0};

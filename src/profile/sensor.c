@@ -6,7 +6,7 @@
 #include "base/statistics.h"
 const double sensor_sync_s = 0.2;
 
-/* Updates of real sensors come at most this exactly. */
+/* Times of updates of real sensors are not more exact than this. */
 static const double least_error_s = 3e-6;
 
 /* --------------------------------------------------------------------------------------- following power */
@@ -36,7 +36,7 @@ double sensor_quantum(const double *watts, int64_t count)
     for (int power = 0; power <= 3; power++) {
         double quantum = pow(10, -power);
         int64_t i = 0;
-        /* What is left of a multiple after dividing is rounding: 1e-6 of a step for any power in reach. */
+        /* The remainder of a multiple is rounding: less than 1e-6 of a step for all powers that occur. */
         while (i < count && fabs(watts[i] / quantum - round(watts[i] / quantum)) < 1e-6) i++;
         if (i == count && count > 0) return quantum;
     }
@@ -74,7 +74,7 @@ void sensor_clock_saw(sensor_clock *clock, sensor_change change)
     double gain = expected_error * expected_error / (expected_error * expected_error + seen_error * seen_error);
     double off = seen - expected;
     clock->sync_s = expected + gain * off;
-    /* An update that is far off says that the clock is worse than it thinks. */
+    /* An update that is far off shows that the clock is less accurate than assumed. */
     clock->error_s = fmax(least_error_s, sqrt(gain) * seen_error + (fabs(off) > 4 * hypot(expected_error, seen_error) ? fabs(off) : 0));
     clock->period_s += 0.1 * gain * off / periods;
 }
@@ -84,7 +84,10 @@ typedef struct numbered {
     double number, kept, off_s;
 } numbered;
 
-/* Least squares of the middles over the numbers of updates, weighted; *residual: root of the weighted mean square. */
+/*
+ * Fits a line to the middles of changes over the numbers of updates, by weighted least squares; *residual: root of the weighted mean
+ * square.
+ */
 static bool fit_line(const sensor_change *changes, int64_t count, numbered *list, sensor_clock *clock, double *residual)
 {
     double sum = 0, sum_n = 0, sum_t = 0, nn = 0, nt = 0, rest = 0, origin = middle_of(&changes[0]);
@@ -111,7 +114,7 @@ static bool fit_line(const sensor_change *changes, int64_t count, numbered *list
     return clock->period_s > 0;
 }
 
-/* Numbers the changes with a period that is about right; the longer the way, the better it is known. */
+/* Numbers the changes by an approximate period, which becomes more accurate with the length of the interval. */
 static void number_changes(const sensor_change *changes, int64_t count, double period, numbered *list)
 {
     list[0] = (numbered){.kept = 1};
@@ -122,7 +125,7 @@ static void number_changes(const sensor_change *changes, int64_t count, double p
     }
 }
 
-/* A fifth of the updates may come late: those that are furthest off are left out. */
+/* Leaves out the updates that are farthest off: a fifth of them may come late. */
 static void leave_out(int64_t count, numbered *list, double *sorted)
 {
     for (int64_t i = 0; i < count; i++) sorted[i] = fabs(list[i].off_s);
@@ -165,10 +168,10 @@ yoke_status sensor_fit_period(yoke_context *context, const sensor_change *change
     double bracket = sorted[(count - 1) / 2];
     for (int64_t i = 1; i < count; i++) sorted[i - 1] = middle_of(&changes[i]) - middle_of(&changes[i - 1]);
     statistics_sort(sorted, count - 1);
-    /* A short interval is a period, unless updates come late, or a multiple of one where many do not change the reading. */
+    /* A short interval is a period, unless updates come late, or a multiple of it if many updates do not change the reading. */
     const double intervals[] = {sorted[count / 32], sorted[count / 6], sorted[count / 2]};
     sensor_clock found = {0}, candidate = {0};
-    for (int k = 0; k < 24; k++) /* the longest that fits: its parts fit too */
+    for (int k = 0; k < 24; k++) /* the longest period that fits, as its fractions fit, too */
         if (try_period(changes, count, intervals[k / 8] / (k % 8 + 1), bracket, list, sorted, &candidate) &&
             candidate.period_s > found.period_s)
             found = candidate;

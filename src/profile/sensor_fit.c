@@ -18,7 +18,7 @@ static trial try_values(const sensor_step *steps, int64_t count, yoke_sensor_sha
     double n = (double)count, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
     for (int64_t i = 0; i < count; i++) {
         double part = sensor_response(&sensor, steps[i].since_on_s) - sensor_response(&sensor, steps[i].since_off_s);
-        double watts = steps[i].watts - steps[0].watts; /* near 0: squares keep their digits */
+        double watts = steps[i].watts - steps[0].watts; /* near 0, so that squares keep their digits */
         x += part;
         y += watts;
         xx += part * part;
@@ -37,7 +37,7 @@ static trial try_values(const sensor_step *steps, int64_t count, yoke_sensor_sha
 
 enum { COARSE = 24, FINE = 4, ZOOMS = 11 };
 
-/* A grid over everything, then finer and finer ones around the best. */
+/* Searches a grid over all values, then finer and finer grids around the best ones. */
 static trial search(const sensor_step *steps, int64_t count, yoke_sensor_shape shape, double delay_most_s, double window_most_s)
 {
     trial best = {.squares = INFINITY};
@@ -61,7 +61,7 @@ static trial search(const sensor_step *steps, int64_t count, yoke_sensor_shape s
     return best;
 }
 
-/* A step between two readings fits wherever it lies between them: the middle of the delays that fit as well as the best. */
+/* A step between two readings fits equally well anywhere between them: takes the middle of the delays that fit as well as the best one. */
 static void centre_delay(const sensor_step *steps, int64_t count, yoke_sensor_shape shape, trial *best)
 {
     const double allowed = best->squares * (1 + 2 / (double)count) + 1e-12;
@@ -93,7 +93,7 @@ yoke_status sensor_fit_steps(yoke_context *context, const sensor_step *steps, in
             shape = shapes[i];
         }
     }
-    /* Of so many shapes one always fits noise a little; without noise and load the significance is not a number. */
+    /* Among so many shapes one always fits noise a little; without noise and load the significance is not a number. */
     if (!isfinite(best.squares) || !(best.significance > 12) || !(best.fit.load_w > 0.5 * best.fit.residual_w))
         return yoke_fail(
             context, YOKE_ERROR_UNAVAILABLE,

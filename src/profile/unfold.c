@@ -1,4 +1,4 @@
-/* Power over time from means over the sensor's window, smoothed as cross-validation asks. */
+/* Power over time from means over the sensor's window, with smoothing by cross-validation. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -42,7 +42,7 @@ void profile_unfold_merge(profile_unfold *into, const profile_unfold *from, doub
     if (isnan(into->offset_w)) into->offset_w = from->offset_w;
     into->count += sign * from->count;
     into->squares += sign * from->squares;
-    for (int64_t i = 0; i < size * size + size; i++) into->matrix[i] += sign * from->matrix[i]; /* right lies behind it */
+    for (int64_t i = 0; i < size * size + size; i++) into->matrix[i] += sign * from->matrix[i]; /* `right` follows in memory */
 }
 
 void profile_row_add(double *row, int bins, const yoke_sensor *sensor, double update_s, double start_s, double end_s)
@@ -89,7 +89,7 @@ typedef struct workspace {
     double score, freedom, noise;
 } workspace;
 
-/* Solution, its freedom, and the score of cross-validation for one smoothing. */
+/* Computes the solution, its degrees of freedom, and the score of cross-validation for one smoothing. */
 static bool try_smoothing(const profile_unfold *u, double smoothing, workspace *w)
 {
     int size = u->bins + 1;
