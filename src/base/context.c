@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Failures for which there is no context: a text for each thread. */
+/* The text of the last failure without a context, for each thread. */
 static _Thread_local char thread_error[YOKE_TEXT_BYTES];
 
 void yoke_format_text(char text[YOKE_TEXT_BYTES], const char *format, va_list arguments)
@@ -17,7 +17,7 @@ void yoke_format_text(char text[YOKE_TEXT_BYTES], const char *format, va_list ar
 
 yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *format, ...)
 {
-    /* Printed aside first: the arguments may name the text that is about to be replaced. */
+    /* Formatted in separate memory first, as the arguments may refer to the text that is to be replaced. */
     char text[YOKE_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);

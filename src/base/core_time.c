@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The first two numbers of a thread's schedstat (Documentation/scheduler/sched-stats.rst), in nanoseconds.  Zero: there are none. */
+/*
+ * Reads the first two numbers of a thread's schedstat (Documentation/scheduler/sched-stats.rst), in nanoseconds.  Returns 0 if there are
+ * none.
+ */
 static int read_thread(const char *thread, double *used_ns, double *waited_ns)
 {
     char path[300];

@@ -1,4 +1,4 @@
-/* Files that are there whole or not at all. */
+/* Result files that are complete or not there at all: the only place that writes them. */
 #define _XOPEN_SOURCE 700 /* realpath, dirfd */
 
 #include "yoke/yoke.h"
@@ -15,17 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that are there whole or not at all: the only place that writes result files. */
 enum { SUFFIX_BYTES = 40 };
 
 typedef struct written_file {
     yoke_file file;                          /* its path is that of this struct */
     yoke_context *context;                   /* borrowed */
-    char path[PATH_MAX];                     /* where the file shall be, links followed */
-    char temporary[PATH_MAX + SUFFIX_BYTES]; /* "" where the path is written to directly */
+    char path[PATH_MAX];                     /* where the file is to be, after links were followed */
+    char temporary[PATH_MAX + SUFFIX_BYTES]; /* "" if the path is written to directly */
 } written_file;
 
-/* The directory part of path, "." where there is none. */
+/* The directory part of path; "." if there is none. */
 static void directory_of(const char *path, char directory[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -34,7 +33,10 @@ static void directory_of(const char *path, char directory[PATH_MAX])
     strcpy(directory + length, length == 0 ? "." : "");
 }
 
-/* Where a file that is not there yet shall be: a link may lead there, which realpath does not follow.  False, with errno, where that cannot be said. */
+/*
+ * Finds where a file that does not exist yet is to be: a link may point to it, which realpath does not follow.  Returns false, with errno,
+ * if that cannot be found.
+ */
 static bool follow_links(const char *path, char target[PATH_MAX])
 {
     enum { MOST_LINKS = 40 };
@@ -42,7 +44,7 @@ static bool follow_links(const char *path, char target[PATH_MAX])
     strcpy(target, path);
     for (int k = 0; k < MOST_LINKS; k++) {
         const ssize_t length = readlink(target, link, sizeof link - 1);
-        if (length < 0) return errno == EINVAL || errno == ENOENT; /* no link, or nothing */
+        if (length < 0) return errno == EINVAL || errno == ENOENT; /* no link, or no file */
         link[length] = '\0';
         directory_of(target, directory);
         const int bytes = link[0] == '/' ? snprintf(next, sizeof next, "%s", link) : snprintf(next, sizeof next, "%s/%s", directory, link);
@@ -54,7 +56,7 @@ static bool follow_links(const char *path, char target[PATH_MAX])
     return false;
 }
 
-/* NAME.PROCESS-NUMBER.part */
+/* Whether the entry is called NAME.PROCESS-NUMBER.part. */
 static bool is_temporary(const char *entry, const char *name)
 {
     size_t length = strlen(name);
@@ -67,7 +69,7 @@ static bool is_temporary(const char *entry, const char *name)
     return digits > 0 && strcmp(rest + digits, ".part") == 0;
 }
 
-/* Removes what a process that was killed left of its writing this file: files of ours that nobody holds. */
+/* Removes temporary files that killed processes left while they wrote this file: files of this user that no process has locked. */
 static void remove_left(const char *path)
 {
     char place[PATH_MAX];
@@ -87,7 +89,7 @@ static void remove_left(const char *path)
     closedir(directory);
 }
 
-/* Opens a new file beside file->path, and holds it as long as it is written.  Returns a descriptor, or -1 with errno. */
+/* Opens a new file next to file->path, and locks it for as long as it is written.  Returns a descriptor, or -1 with errno. */
 static int open_temporary(written_file *file)
 {
     remove_left(file->path);
@@ -97,7 +99,7 @@ static int open_temporary(written_file *file)
         int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor < 0 && errno != EEXIST) return -1;
         if (descriptor < 0) continue;
-        /* A file system may have no locks.  Before it is held another process may take it for one that was left. */
+        /* A file system may have no locks.  Before the file is locked, another process may remove it as one that was left. */
         bool held = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
         if (held && fstat(descriptor, &about) == 0 && about.st_nlink > 0) return descriptor;
         close(descriptor);
@@ -106,7 +108,7 @@ static int open_temporary(written_file *file)
     return -1;
 }
 
-/* Follows links, and opens what shall be written to.  Returns a descriptor, or -1 with errno. */
+/* Follows links, and opens the file that is to be written.  Returns a descriptor, or -1 with errno. */
 static int open_for(written_file *file, const char *path)
 {
     struct stat found;
@@ -133,7 +135,7 @@ static yoke_status check_length(yoke_context *context, const char *path)
     return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
 }
 
-/* Whether a file of this name can be created, as far as that can be known. */
+/* Checks whether a file of this name can be created, as far as that can be known. */
 static yoke_status check_path(yoke_context *context, const char *path)
 {
     struct stat found;
@@ -172,7 +174,7 @@ yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file 
     return YOKE_OK;
 }
 
-/* The name, too, is on disk only when the directory is.  Where directories cannot be synchronised, the file system does it by itself. */
+/* The name is on disk only when the directory is, too.  If directories cannot be synchronised, the file system does it by itself. */
 static void synchronise_directory(const char *path)
 {
     char directory[PATH_MAX];
@@ -199,7 +201,7 @@ static yoke_status put_in_place(written_file *file)
         written = false;
         error = errno;
     }
-    /* Held until here, so that nobody takes it away. */
+    /* Locked until here, so that no other process removes it. */
     if (close(file->file.descriptor) != 0 && written) {
         written = false;
         error = errno;
@@ -219,7 +221,7 @@ static yoke_status put_in_place(written_file *file)
 yoke_status yoke_file_close(yoke_file *file, int keep)
 {
     if (file == NULL) return YOKE_OK;
-    written_file *written = (written_file *)file; /* its first member */
+    written_file *written = (written_file *)file; /* `file` is its first member */
     if (keep) return put_in_place(written);
     give_up(written);
     return YOKE_OK;

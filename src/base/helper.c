@@ -26,7 +26,7 @@ static int find_in_path(const char *name, char *program, size_t bytes)
     const char *path = getenv("PATH");
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
-        /* A helper may run as root: the current directory and relative ones are no places for it. */
+        /* A helper may run as root, so the current directory and relative ones are not searched for it. */
         if (path[0] == '/' && length < PATH_MAX && is_program(program, bytes, path, (int)length, "/", name)) return 1;
         path += length + (path[length] == ':');
     }

@@ -1,4 +1,4 @@
-/* Files of JSON as a whole: read under limits, written whole or not at all. */
+/* Reads JSON files within limits, and writes them completely or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static yoke_status fail_as_large(yoke_context *context, const char *path)
     return yoke_fail(context, YOKE_ERROR_INPUT, "%s: the file is too large; expected at most %d MiB", path, YOKE_JSON_MAX_BYTES >> 20);
 }
 
-/* Twice the room, or for what the file says, at most one byte more than may be, by which a file that is too large is known. */
+/* Doubles the memory, to at most one byte more than a file may have, by which a file that is too large is recognised. */
 static yoke_status grow(yoke_context *context, char **text, size_t used, size_t *room)
 {
     void *larger = NULL;
@@ -72,7 +72,10 @@ static yoke_status open_and_read(yoke_context *context, const char *path, char *
     return status;
 }
 
-/* At least as many marks as values, which take up to a hundred times the memory of their text. */
+/*
+ * Counts the marks , [ and {.  There is at most one value more than there are marks.  Values take up to a hundred times the memory of their
+ * text.
+ */
 static int64_t count_marks(const char *text, size_t length)
 {
     int64_t marks = 0;

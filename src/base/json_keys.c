@@ -20,7 +20,9 @@ size_t yoke_json_enter(yoke_json_reader *reader, const char *name)
 {
     char step[96];
     size_t used = 0;
-    /* What a name may hold but a pointer not is escaped (RFC 6901), what a terminal would obey is not shown. */
+    /*
+     * Characters of a name that a pointer may not have are escaped (RFC 6901); control characters, which a terminal obeys, are not shown.
+     */
     for (const char *c = name; *c != '\0' && used + 3 < sizeof step; c++) {
         unsigned char byte = (unsigned char)*c;
         if (byte == '~' || byte == '/') {
@@ -53,7 +55,7 @@ yoke_status yoke_json_fail(const yoke_json_reader *reader, const char *format, .
                      text);
 }
 
-/* A text as it can be shown: cut, and without what a terminal would obey. */
+/* Makes a text that can be shown: shortened, and without control characters, which a terminal obeys. */
 static void show_text(const char *text, char shown[64])
 {
     int length = snprintf(shown, 64, "the text \"%.40s\"%s", text, strlen(text) > 40 ? "..." : "");
@@ -112,7 +114,7 @@ static yoke_status read_count(const yoke_json_reader *reader, const yoke_json_ke
 {
     char expected[80];
     double found = json_is_number(value) ? json_number_value(value) : NAN;
-    /* An integer beside a limit of more than 53 bits becomes the limit as a double. */
+    /* As a double, an integer next to a limit of more than 53 bits becomes the limit, so it is also compared as an integer. */
     int64_t whole = json_is_integer(value)                      ? (int64_t)json_integer_value(value)
                     : found >= key->least && found <= key->most ? (int64_t)found
                                                                 : 0;
@@ -174,7 +176,10 @@ static yoke_status read_value(yoke_json_reader *reader, const yoke_json_key *key
 
 static int least_of(int a, int b) { return a < b ? a : b; }
 
-/* Letters that must be changed, added, left out or exchanged with their neighbours to make one word of the other; both have less than 32. */
+/*
+ * Number of letters that must be changed, added, left out or exchanged with their neighbours to make one word of the other.  Both words
+ * have fewer than 32 letters.
+ */
 static int letters_between(const char *a, const char *b)
 {
     int rows[3][33], *before = rows[0], *last = rows[1], *now = rows[2];
@@ -233,7 +238,7 @@ yoke_status yoke_json_read_object(yoke_json_reader *reader, const yoke_json_key 
     const char *name;
     const json_t *value;
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {...}", document);
-    /* jansson's loop wants an object that is not const, though it does not change it. */
+    /* jansson's loop requires an object that is not const, though it does not change it. */
     json_object_foreach ((json_t *)(uintptr_t)document, name, value) {
         const yoke_json_key *key = find_key(keys, count, name);
         if (key == NULL) return fail_unknown(reader, keys, count, name);

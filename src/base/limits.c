@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number in a control group's memory.max, or INT64_MAX where there is no file or it says "max". */
+/* The number in a control group's memory.max; INT64_MAX if there is no file or it contains "max". */
 static int64_t group_limit(const char *group)
 {
     char path[4352];
@@ -54,7 +54,7 @@ int64_t yoke_memory_limit(void)
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
-/* The instructions of level 3 that __builtin_cpu_supports cannot be asked for by every compiler: MOVBE, F16C, LZCNT. */
+/* Whether the processor has those instructions of level 3 that not every compiler's __builtin_cpu_supports can test: MOVBE, F16C, LZCNT. */
 static int has_movbe_f16c_lzcnt(void)
 {
     unsigned a, b, c, d;

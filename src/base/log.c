@@ -1,4 +1,4 @@
-/* Messages to the function of the context. */
+/* Passes messages to the log function of the context. */
 #include "base/context.h"
 
 void yoke_log(yoke_context *context, yoke_log_level level, const char *format, ...)

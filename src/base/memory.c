@@ -1,4 +1,4 @@
-/* Aligned memory by the context's allocator: zero or untouched, alone or with an owner of further memory. */
+/* Aligned memory from the context's allocator: zero or untouched, alone or as the owner of further memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ void *yoke_default_allocate(size_t bytes, void *user)
 {
     (void)user;
     if (bytes > PTRDIFF_MAX - ALIGNMENT) return NULL;
-    /* C11 wants a multiple of the alignment. */
+    /* C11 requires a multiple of the alignment. */
     return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
@@ -20,7 +20,9 @@ void yoke_default_release(void *memory, void *user)
     free(memory);
 }
 
-/* A pointer of a type that is not known here is written byte by byte: all pointers to objects look like a void * (POSIX). */
+/*
+ * *pointer is of a type that is not known here, so it is written byte by byte: all pointers to objects have the form of a void * (POSIX).
+ */
 yoke_status yoke_allocate_memory(yoke_context *context, int64_t count, size_t size, int untouched, void *pointer)
 {
     if (context == NULL || pointer == NULL)

@@ -20,7 +20,7 @@ double statistics_median(const double *sorted, int64_t count)
 
 double statistics_robust_deviation(const double *sorted, int64_t count, double centre, double *scratch)
 {
-    static const double corrections[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107}; /* of 0 .. 9 values */
+    static const double corrections[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107}; /* for 0 .. 9 values */
     for (int64_t i = 0; i < count; i++) scratch[i] = fabs(sorted[i] - centre);
     statistics_sort(scratch, count);
     double correction = count < 10 ? corrections[count] : (double)count / ((double)count - 0.8);
@@ -91,7 +91,7 @@ double yoke_student_t(double probability, double degrees)
         low = high;
         high *= 2;
     }
-    x = low; /* Newton's method, kept between two ends that halving makes nearer */
+    x = low; /* Newton's method within an interval that is reduced in each step; if it leaves the interval, bisection */
     for (int i = 0; i < 100 && high - low > 1e-13 * high; i++) {
         double off = statistics_student_probability(x, degrees) - probability;
         if (off < 0)

@@ -1,4 +1,4 @@
-/* The machine as hwloc sees it, what of it this process may use, and threads bound to it. */
+/* The machine as hwloc reports it, the part of it that this process may use, and threads bound to it. */
 #include <errno.h>
 #include <hwloc.h>
 #include <omp.h>
@@ -9,8 +9,9 @@
 #include "base/numa.h"
 
 /*
- * Where the user has OpenMP bind threads (OMP_PROC_BIND, OMP_PLACES), its runtime has bound this one to a place before main.  What the process may use is all its
- * places, then, which are what this thread was bound to before.  Zero: the runtime binds none, or tells none.
+ * If the user has OpenMP bind threads (OMP_PROC_BIND, OMP_PLACES), its runtime has bound this thread to a place before main.  Then the
+ * process may use all places of the runtime, to which this thread was bound before.  Returns 0 if the runtime binds no threads, or reports
+ * no places.
  */
 static int read_places(hwloc_bitmap_t processors)
 {
@@ -26,7 +27,7 @@ static int read_places(hwloc_bitmap_t processors)
     return !hwloc_bitmap_iszero(processors);
 }
 
-/* Leaves out what the process may not use.  Returns -1 and errno where that fails. */
+/* Removes from the topology what the process may not use.  Returns -1, with errno, if that fails. */
 static int restrict_machine(hwloc_topology_t machine)
 {
     hwloc_bitmap_t processors = hwloc_bitmap_alloc();
@@ -37,14 +38,14 @@ static int restrict_machine(hwloc_topology_t machine)
     return failed ? -1 : 0;
 }
 
-/* As the system describes it, and, where `asks_processors` is nonzero, as its processors do. */
+/* Reads the machine as the system describes it and, if `asks_processors` is nonzero, also as its processors describe it. */
 static yoke_status read_machine(yoke_context *context, int asks_processors, hwloc_topology_t *topology)
 {
     hwloc_topology_t loaded;
     errno = 0;
     if (hwloc_topology_init(&loaded) != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
     if (!asks_processors) (void)hwloc_topology_set_components(loaded, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    /* hwloc leaves out what the container forbids by itself. */
+    /* hwloc itself leaves out what the container forbids. */
     if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) != 0 || hwloc_topology_load(loaded) != 0 ||
         restrict_machine(loaded) != 0) {
         int error = errno;
@@ -55,7 +56,7 @@ static yoke_status read_machine(yoke_context *context, int asks_processors, hwlo
     return YOKE_OK;
 }
 
-/* Whether all is there that yoke_topology_get tells. */
+/* Whether the topology has everything that yoke_topology_get returns. */
 static int is_complete(hwloc_topology_t topology)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
@@ -65,12 +66,12 @@ static int is_complete(hwloc_topology_t topology)
 }
 
 /*
- * To ask processors, hwloc binds this thread to each of them in turn, and there it waits for what others do: threads of OpenMP that wait for work among
- * them.  That can take milliseconds, so the system is asked alone first; some virtual machines hide a part from it.
+ * To query processors, hwloc binds this thread to one after the other, and there it waits for other threads, such as those of OpenMP that
+ * wait for work.  That can take milliseconds, so only the system is queried first; on some virtual machines a part is hidden from it.
  */
 static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
 {
-    *topology = context->topology; /* once it is there, threads that bind themselves only read it */
+    *topology = context->topology; /* when it is loaded, threads that bind themselves only read it */
     if (*topology != NULL) return YOKE_OK;
     hwloc_topology_t loaded;
     yoke_status status = read_machine(context, 0, &loaded);
@@ -106,7 +107,7 @@ static int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
     return cache != NULL ? (int64_t)cache->attr->cache.size : 0;
 }
 
-/* The model name in printable ASCII, without the blanks that some processors put around it. */
+/* Writes the model name in printable ASCII, without the blanks that some processors put around it. */
 static void processor_name(hwloc_topology_t topology, char *name, size_t size)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
