@@ -38,8 +38,8 @@ static yoke_status check_options(yoke_context *context, const yoke_balancer_opti
         double start = options->start_seconds_per_unit ? options->start_seconds_per_unit[i] : NAN;
         if (!isnan(start) && !(start >= 1e-24 && start <= most_seconds))
             return yoke_fail(context, YOKE_ERROR_ARGUMENT,
-                             "yoke_balancer_create: start_s of device %lld is %g; give seconds per unit above 1e-24, or NaN", (long long)i,
-                             start);
+                             "yoke_balancer_create: start_seconds_per_unit of device %lld is %g; give seconds per unit above 1e-24, or NaN",
+                             (long long)i, start);
         if (options->max_units && options->max_units[i] < 0)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_balancer_create: device %lld can take at most %lld units; give 0 or more",
                              (long long)i, (long long)options->max_units[i]);

@@ -5,7 +5,7 @@
 #include "balance/points.h"
 
 /* The reasons for these figures are in docs/methods/balance.md. */
-static const double density = 0.006;      /* of a change: its rate times one part in three of a unit of the logarithm */
+static const double density = 0.006;      /* of a change, per unit of the logarithm */
 static const double least_change = 0.095; /* a smaller change is followed as drift is */
 static const double rate = 0.0149;        /* of changes; while disturbances are more frequent, a single deviation counts as noise */
 static const double memory = 0.9;         /* of the number of measurements and of disturbances */

@@ -25,7 +25,7 @@ static yoke_status check_options(yoke_context *context, const yoke_sensor *senso
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the sensor has a number out of its range; identify it first");
     if (bad(o.target, 0, 1) || bad(o.max_s, 0, 1e6) || o.runs < 0 || o.runs > 1000000 || !(o.low_c <= o.high_c))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
-                         "options of a power profile: target 0 to 1, most_s 0 to 1e6, runs 0 to 1000000, low_c <= high_c");
+                         "options of a power profile: target 0 to 1, max_s 0 to 1e6, runs 0 to 1000000, low_c <= high_c");
     if (o.target == 0) o.target = 0.02;
     if (o.max_s == 0) o.max_s = 300;
     if (o.points == 0) o.points = 64;
@@ -189,7 +189,8 @@ static int64_t burst_runs(const measurement *m)
 static yoke_status too_long(const measurement *m, const char *what, double needed_s)
 {
     return yoke_fail(m->reader.context, YOKE_ERROR_UNAVAILABLE,
-                     "%s would take about %.0f s of device time with this sensor; most_s is %.0f s", what, needed_s, m->options.max_s);
+                     "%s would take about %.0f s of device time with this sensor; the limit (max_s) is %.0f s", what, needed_s,
+                     m->options.max_s);
 }
 
 /* Succeeds if the energy is known well enough; else fails and reports how long that would take. */

@@ -183,7 +183,7 @@ static void too_little_time_is_refused_with_the_time_that_it_takes(void **state)
         yoke_profile_subject subject = app_simulated_subject(simulated);
         const yoke_profile_options options = {.max_s = 2};
         assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &options, &profile), YOKE_ERROR_UNAVAILABLE);
-        assert_non_null(strstr(yoke_last_error(context), "s of device time with this sensor; most_s is 2 s"));
+        assert_non_null(strstr(yoke_last_error(context), "s of device time with this sensor; the limit (max_s) is 2 s"));
         assert_float_equal(profile.energy_j, 77, 0);
         /* And what it says is enough. */
         const char *about = strstr(yoke_last_error(context), "about ");
