@@ -1,4 +1,4 @@
-/* A mesh from arrays in memory, without a file. */
+/* Creates a mesh from arrays in memory. */
 #include "mesh/private.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "mesh/shape.h"
 
-static const char *const arrays_name = "arrays"; /* stands in messages where a file's path would */
+static const char *const arrays_name = "arrays"; /* used in messages in place of a file's path */
 
 typedef struct arrays {
     int64_t num_vertices, num_elements;
@@ -36,7 +36,7 @@ static yoke_status check_arrays(yoke_context *context, const arrays *given, int 
     return YOKE_OK;
 }
 
-/* Straight elements: positions of an order-1 element are its corners. */
+/* For straight elements, the positions of an element of order 1 are its corners. */
 static void geometry_from_corners(fem_mesh *mesh)
 {
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++)
@@ -66,7 +66,7 @@ static yoke_status copy_arrays(fem_mesh *mesh, const arrays *given, int order)
     return YOKE_OK;
 }
 
-/* Corners of the geometry are the vertices, up to rounding. */
+/* Checks that the corners of the geometry equal the vertices up to rounding. */
 static yoke_status check_corners(const fem_mesh *mesh)
 {
     int n = mesh->order + 1, positions = n * n * n;
@@ -115,7 +115,7 @@ static void face_centre(const fem_mesh *mesh, const fem_face *face, double centr
     }
 }
 
-/* Room for one more group: the list doubles when its length is a power of two. */
+/* Makes room for one more group.  The list doubles when its length is a power of two. */
 static yoke_status add_group(fem_mesh *mesh, const char *name, int *index)
 {
     int count = mesh->num_groups;
@@ -137,7 +137,7 @@ static yoke_status add_group(fem_mesh *mesh, const char *name, int *index)
     return YOKE_OK;
 }
 
-/* group_of [faces->count]: the group of each boundary face, -1: none. */
+/* Names the boundary faces.  group_of [faces->count]: the group of each boundary face, -1: none. */
 static yoke_status name_faces(fem_mesh *mesh, const fem_faces *faces, fem_face_namer *namer, void *user, int32_t *group_of)
 {
     for (int64_t i = 0; i < faces->count; i++) {

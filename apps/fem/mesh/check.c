@@ -1,4 +1,4 @@
-/* Elements that fold or are flat, and vertices at one place. */
+/* Checks for folded or flat elements, and for coincident vertices. */
 #include "mesh/private.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void scan_grid(const double *geometry, basis *grid, range *seen)
     for (int p = 0; p < q * q * q; p++) add_point(d0 + 3 * p, d1 + 3 * p, d2 + 3 * p, seen);
 }
 
-/* Corners that differ by rounding of their coordinates only. */
+/* Whether two corners differ only by rounding of their coordinates. */
 static int in_one_place(const double *a, const double *b)
 {
     static const double rounding = 1e-12;
@@ -130,7 +130,7 @@ static yoke_status bad_element(const fem_mesh *mesh, int64_t e, const range *see
 
 yoke_status fem_mesh_check_elements(fem_mesh *mesh)
 {
-    /* Nodes and corners, then inside; a tri-linear map may also fail only inside or on an edge. */
+    /* First nodes and corners, then interior points.  A trilinear map may also become degenerate only inside the element or on an edge. */
     static const double nodes[3] = {0, 0.5, 1};
     static const double least_allowed = 1e-10;
     double point[MAX_POINTS], weight[MAX_POINTS];

@@ -1,4 +1,4 @@
-/* From the file's elements and nodes to hexahedra with positions. */
+/* Converts the file's elements and nodes to hexahedra with positions. */
 #include "mesh/private.h"
 #include "mesh/shape.h"
 
@@ -6,7 +6,7 @@
 
 #include "mesh/file/wire.h"
 
-/* Corners around the bottom and the top, then edges, faces, centre. */
+/* Gmsh's order: corners around the bottom, corners around the top, then edges, faces, centre. */
 const int8_t fem_mesh_hexahedron_corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};
 const int8_t fem_mesh_hexahedron_slot[27] = {0,  2,  8,  6,  18, 20, 26, 24, 1,  3,  9,  5,  11, 7,
                                              17, 15, 19, 21, 23, 25, 4,  10, 12, 14, 16, 22, 13};
@@ -44,7 +44,7 @@ static yoke_status wrong_element(const fem_mesh *mesh, const fem_raw_block *bloc
                      mesh->path, (long long)block->number[0], fem_raw_type_name(block->type, buffer));
 }
 
-/* One type of hexahedron, and how many. */
+/* Counts the hexahedra, which must all be of one type. */
 static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
 {
     int64_t count = 0;
@@ -132,7 +132,7 @@ static yoke_status convert_elements(fem_mesh *mesh, const fem_raw *raw, int type
     return YOKE_OK;
 }
 
-/* Numbers the corner nodes in the file's order; corners held node indices until now. */
+/* Numbers the corner nodes in the file's order.  Until now, corners holds node indices. */
 static yoke_status number_vertices(fem_mesh *mesh, const fem_raw *raw, fem_conversion *conversion)
 {
     int64_t vertices = 0;
@@ -152,7 +152,7 @@ static yoke_status number_vertices(fem_mesh *mesh, const fem_raw *raw, fem_conve
     return YOKE_OK;
 }
 
-/* The nodes that elements use, mid-nodes included: where two bodies touch, all of them are double. */
+/* Checks the nodes used by elements, mid-nodes included: where two bodies touch without being connected, all these nodes are double. */
 static yoke_status check_nodes(const fem_mesh *mesh, const fem_raw *raw, const fem_conversion *conversion)
 {
     int64_t count = 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The cube's points move by a smooth map, so that no two elements are alike and none is affine. */
+/* Moves the cube's points by a smooth map, so that no two elements are alike and none is affine. */
 static void bend(const double in[3], double out[3])
 {
     out[0] = in[0] + 0.08 * in[1] * (1 - in[1]) * in[2];
@@ -10,7 +10,7 @@ static void bend(const double in[3], double out[3])
     out[2] = in[2] + 0.07 * in[0] * (1 - in[0]) * (1 - in[1]);
 }
 
-/* Each inner vertex another way, by at most a fifth of an element. */
+/* Moves each inner vertex in a different direction, by at most a fifth of an element along each axis. */
 static void deform(const int trees[3], const int at[3], double x[3])
 {
     for (int a = 0; a < 3; a++)

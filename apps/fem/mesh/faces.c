@@ -1,4 +1,4 @@
-/* The faces of all elements, and what elements may not share. */
+/* Finds the faces of all elements, and checks how elements may share faces. */
 #include "mesh/private.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static void face_vertices(const fem_mesh *mesh, int64_t element, int local, int3
     for (int k = 0; k < 4; k++) vertex[k] = mesh->corners[8 * element + fem_face_corner[local][k]];
 }
 
-/* The table's place of a face with these ascending vertices: where it is, or the empty place for it. */
+/* Returns the position in the hash table of the face with these ascending vertices, or the empty position where it belongs. */
 static int64_t place_of(const fem_faces *faces, const int32_t vertex[4])
 {
     int64_t place = fem_hash_place(vertex, faces->capacity);
@@ -85,14 +85,17 @@ static yoke_status add_face(const fem_mesh *mesh, fem_faces *faces, int64_t elem
 
 /* ------------------------------------------------------------------------------------------- common faces */
 
-/* Index on the other side's n x n grid of each point of this side's grid; 0 where the four corners do not run around in the same way. */
+/*
+ * Sets index to the point on the other side's n x n grid for each point of this side's grid.  Returns 0 if the cyclic orders of the corners
+ * differ.
+ */
 static int match_grids(int n, const int32_t own[4], const int32_t other[4], int *index)
 {
     int at[4] = {0};
     for (int k = 0; k < 4; k++)
         for (int m = 0; m < 4; m++)
             if (other[m] == own[k]) at[k] = m;
-    /* Neighbours on one grid must be neighbours on the other: corner numbers that differ in one bit. */
+    /* Corners adjacent on one grid must be adjacent on the other: their numbers differ in one bit. */
     int along_s = at[0] ^ at[1], along_t = at[0] ^ at[2];
     if (along_s == 3 || along_t == 3 || (at[0] ^ at[3]) != 3) return 0;
     for (int t = 0; t < n; t++)
@@ -167,7 +170,7 @@ static yoke_status fail_of_hinge(const fem_mesh *mesh, int32_t *parent, int32_t 
         mesh->path, (long long)pieces, (long long)mesh->element_tag[a], (long long)mesh->element_tag[b]);
 }
 
-/* Bodies apart are each a body; pieces of one that touch in an edge or a node only are refused. */
+/* Separate bodies are allowed.  Pieces that touch only in an edge or a node are refused. */
 static yoke_status check_hinges(const fem_mesh *mesh, const fem_faces *faces)
 {
     int32_t *parent = NULL, *seen = NULL;

@@ -1,4 +1,4 @@
-/* Physical groups as elements, faces, edges and vertices of the mesh. */
+/* Converts physical groups to elements, faces, edges and vertices of the mesh. */
 #include "mesh/private.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ typedef struct edge {
     int8_t local;
 } edge;
 
-/* All edges, each with one element that has it, in a hash table. */
+/* All edges in a hash table, each with one element that has it. */
 typedef struct edges {
     int64_t count, capacity;
     edge *list;
@@ -79,7 +79,7 @@ typedef struct builder {
     edges edges;
     int num_groups;
     const fem_raw_group *groups;
-    fem_raw_group *made; /* for a file without groups */
+    fem_raw_group *made; /* groups made for a file without groups */
 } builder;
 
 static int by_entity(const void *a, const void *b)
@@ -106,7 +106,7 @@ static yoke_status sort_blocks(builder *make)
     return YOKE_OK;
 }
 
-/* First of the places with this dimension and entity, or raw->num_blocks. */
+/* Returns the first of the places with this dimension and entity, or raw->num_blocks. */
 static int find_places(const builder *make, int dimension, int64_t entity)
 {
     int low = 0, high = make->raw->num_blocks;
@@ -126,7 +126,7 @@ static int place_has(const builder *make, int place, int dimension, int64_t enti
     return place < make->raw->num_blocks && make->places[place].dimension == dimension && make->places[place].entity == entity;
 }
 
-/* A file without groups: its volume and face entities are the groups, and their numbers the names. */
+/* In a file without groups, each volume or face entity becomes a group with the entity's number as its name. */
 static yoke_status groups_of_entities(builder *make)
 {
     const fem_raw *raw = make->raw;
@@ -184,7 +184,7 @@ static void builder_clear(builder *make)
 
 /* ------------------------------------------------------------------------------------------------ members */
 
-/* A member as one number, so that members can be sorted: 16 x element + local. */
+/* Members, each encoded as one sortable number: 16 x element + local. */
 typedef struct members {
     int64_t count, *key;
 } members;
@@ -221,7 +221,7 @@ static yoke_status unmatched(const builder *make, const char *name, const fem_ra
                      nodes, places[block->dimension]);
 }
 
-/* Finds the face, edge or corner that element i of the block is; 0 where there is none. */
+/* Finds the face, edge or corner that corresponds to element i of the block.  Returns 0 if there is none. */
 static int match(const builder *make, const fem_raw_block *block, int64_t i, members *list)
 {
     int corners = fem_wire_corners(block->type), needed = 1 << block->dimension;

@@ -39,7 +39,7 @@ static yoke_status fill(fem_mesh *mesh, const fem_raw *file)
     return status;
 }
 
-/* One line, where there is something to say. */
+/* Logs one line if elements were split. */
 static void say_what_was_split(const fem_mesh *mesh)
 {
     static const char *const kinds[3] = {"tetrahedra", "prisms", "hexahedra"}, *const parts[3] = {"four", "six", "eight"};
@@ -69,7 +69,7 @@ yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_
     return status;
 }
 
-/* Gives the other ranks what the first one has read. */
+/* Broadcasts the data read by rank 0 to the other ranks. */
 static yoke_status share(yoke_context *context, app_ranks *ranks, int64_t *file_bytes, fem_mesh_stream *stream)
 {
     int64_t told[2] = {*file_bytes, stream->count};

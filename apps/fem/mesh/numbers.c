@@ -1,4 +1,4 @@
-/* The file's numbers of nodes, found again. */
+/* Maps the node numbers of a file to indices. */
 #include "mesh/private.h"
 
 #include <limits.h>
@@ -27,7 +27,7 @@ static yoke_status make_table(yoke_context *context, const char *path, const int
     return YOKE_OK;
 }
 
-/* Numbers with wide gaps. */
+/* For numbers with wide gaps: a sorted list instead of a table. */
 static yoke_status make_sorted(yoke_context *context, const char *path, const int64_t *number, fem_numbers *numbers)
 {
     yoke_status status = yoke_allocate(context, numbers->count, 2 * sizeof(int64_t), &numbers->sorted);

@@ -1,8 +1,8 @@
 /*
- * order.c - elements near each other in space get numbers near each other.
+ * order.c - numbers elements so that elements close in space have close numbers.
  *
- * A mesher leaves tetrahedra, or the hexahedra cut from them, in the order in which it made them: then each element's values lie somewhere
- * in memory.  Along a Morton curve the elements that follow one another share nodes.
+ * A mesh generator leaves tetrahedra, or the hexahedra split from them, in the order of their creation, so the values of successive
+ * elements are scattered in memory.  Along a Morton curve, successive elements share nodes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 
 #include "mesh/private.h"
 
-/* Smaller meshes fit the caches; an order that is not so many times as long as the curve's is left as it is in the file. */
+/*
+ * Smaller meshes fit in the caches.  A larger mesh keeps the order of the file unless its path is more than LONGER times as long as that of
+ * the curve.
+ */
 enum { MIN_ELEMENTS = 5000, LONGER = 3 };
 
 typedef struct element_key {
@@ -26,7 +29,7 @@ static void centre_of(const fem_mesh *mesh, int64_t e, double centre[3])
     }
 }
 
-/* Two zero bits after each of the 21 bits. */
+/* Inserts two zero bits after each of the 21 bits. */
 static uint64_t spread(uint64_t z)
 {
     z = (z | z << 32) & 0x1f00000000ffffu;
@@ -52,7 +55,8 @@ static void fill_keys(const fem_mesh *mesh, element_key *keys)
         uint64_t key = 0;
         centre_of(mesh, e, centre);
         for (int axis = 0; axis < 3; axis++) {
-            double part = fmin(fmax((centre[axis] - low[axis]) / extent, 0), 1); /* of positions that overflow: anything in the range */
+            /* Positions may have overflowed; the limits keep them in the range. */
+            double part = fmin(fmax((centre[axis] - low[axis]) / extent, 0), 1);
             key |= spread((uint64_t)(part * 0x1fffff)) << axis;
         }
         keys[e] = (element_key){key, (int32_t)e};
@@ -66,7 +70,7 @@ static int compare_keys(const void *a, const void *b)
     return (p->element > q->element) - (p->element < q->element);
 }
 
-/* Sum of the ways from element to element; keys NULL: in the mesh's order. */
+/* Length of the path through the elements' centres, in the order of keys; keys NULL: in the mesh's order. */
 static double length_of(const fem_mesh *mesh, const element_key *keys)
 {
     double length = 0, from[3], to[3];
@@ -80,7 +84,7 @@ static double length_of(const fem_mesh *mesh, const element_key *keys)
     return length;
 }
 
-/* The array whose pointer lies at `array`, with `size` bytes for each element, is put into the new order. */
+/* Puts an array into the new order.  `array` points to the pointer to it; each element has `size` bytes. */
 static yoke_status permute(yoke_context *context, int64_t count, const element_key *keys, size_t size, void *array)
 {
     char *old, *moved = NULL;
@@ -99,7 +103,7 @@ static int compare_members(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Members by their elements' new numbers, in ascending order again. */
+/* Replaces element numbers of members by the new ones, and sorts the members again. */
 static yoke_status rename_members(fem_mesh *mesh, const int32_t *new_number)
 {
     for (int g = 0; g < mesh->num_groups; g++) {

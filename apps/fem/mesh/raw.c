@@ -1,4 +1,4 @@
-/* The stream of the reading program as arrays. */
+/* Turns the stream of yoke-fem-mesh into arrays. */
 #include "mesh/private.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 
 #include "mesh/file/wire.h"
 
-/* What is left of the stream. */
+/* The rest of the stream. */
 typedef struct cursor {
     yoke_context *context;
     const char *path;
@@ -39,7 +39,7 @@ static yoke_status take_record(cursor *at, fem_wire_record *record)
     yoke_status status = take(at, 1, sizeof *record, &header);
     if (status) return status;
     memcpy(record, header, sizeof *record);
-    /* A file spends a byte at least on each number that it holds. */
+    /* A file needs at least one byte for each of its nodes, elements and entities. */
     if (record->count < 0 || (record->count > at->file_bytes && record->kind != FEM_WIRE_FAILURE))
         return damaged(at, "more nodes, elements or groups than the file has bytes");
     if (record->dimension < 0 || record->dimension > 3) return damaged(at, "a dimension other than 0 to 3");
@@ -91,7 +91,7 @@ static yoke_status take_group(cursor *at, const fem_wire_record *record, fem_raw
     return YOKE_OK;
 }
 
-/* Gmsh's own words, without what could disturb a terminal. */
+/* Reports Gmsh's own message.  Control characters, which could disturb a terminal, are replaced. */
 static yoke_status take_failure(cursor *at, const fem_wire_record *record)
 {
     const void *payload = NULL;

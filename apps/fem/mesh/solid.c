@@ -1,4 +1,4 @@
-/* Shapes of volume elements that are split into hexahedra, and the geometry of their parts. */
+/* Shapes of the volume elements that are split into hexahedra, and the geometry of the resulting parts. */
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ const fem_solid *fem_solid_of(int type)
     }
 }
 
-/* The face of a solid with these three corners. */
+/* Returns the face of a solid that has these three corners. */
 static int face_with(const fem_solid *kind, int a, int b, int c)
 {
     for (int f = 0; f < kind->faces; f++) {
@@ -103,7 +103,7 @@ int fem_solid_places(const fem_solid *kind, double at[FEM_SOLID_NODES][3])
 
 /* -------------------------------------------------------------------------------------- curved geometry */
 
-/* Shape functions of the triangle with 6 nodes, Gmsh's order. */
+/* Shape functions of the triangle with 6 nodes, in Gmsh's order. */
 static void triangle_shape(double u, double v, double value[6])
 {
     const double l[3] = {1 - u - v, u, v};
@@ -120,7 +120,10 @@ static void tetrahedron_shape(const double at[3], double value[FEM_SOLID_NODES])
     for (int e = 0; e < 6; e++) value[4 + e] = 4 * l[tetrahedron.edge[e][0]] * l[tetrahedron.edge[e][1]];
 }
 
-/* The prism with 18 nodes: a triangle's functions times a line's.  Nodes are corners, middles of edges, centres of quadrangles. */
+/*
+ * Shape functions of the prism with 18 nodes: products of those of the triangle and of the line.  The nodes are corners, middles of edges,
+ * centres of quadrangles.
+ */
 static void prism_shape(const double at[3], double value[FEM_SOLID_NODES])
 {
     static const int8_t node[3][6] = {{0, 1, 2, 6, 9, 7}, {8, 10, 11, 15, 17, 16}, {3, 4, 5, 12, 14, 13}};
@@ -169,7 +172,7 @@ void fem_solid_evaluate(int count, const double weight[FEM_SOLID_NODES], double 
     }
 }
 
-/* The weights of the element's positions at the 27 slots of each part. */
+/* Computes the weights of the element's node positions at the 27 slots of each part. */
 static void weigh_slots(const fem_solid *kind, double weight[FEM_SOLID_PARTS][27][FEM_SOLID_NODES])
 {
     double at[FEM_SOLID_NODES][3];
@@ -188,7 +191,7 @@ static void weigh_slots(const fem_solid *kind, double weight[FEM_SOLID_PARTS][27
     }
 }
 
-/* Positions of the parts of one type's elements, from part `e` of the mesh on. */
+/* Computes the positions of the parts of one block, beginning with element *e of the mesh. */
 static yoke_status bend_block(fem_mesh *mesh, const fem_raw *raw, const fem_numbers *numbers, const fem_raw_block *block, double *geometry,
                               int64_t *e)
 {

@@ -50,7 +50,7 @@ static int32_t find_middle(const builder *make, const int32_t *corner, int count
     return found < 0 ? -1 : make->middles[found].node;
 }
 
-/* At most half of the slots are taken. */
+/* Keeps at most half of the slots occupied. */
 static yoke_status widen(builder *make)
 {
     if (2 * make->num_middles < make->num_slots) return YOKE_OK;
@@ -94,12 +94,12 @@ static yoke_status add_node(builder *make, const double x[3], int32_t *node)
 
 /* -------------------------------------------------------------------------------------------- one element */
 
-/* What all elements of a type have in common. */
+/* Data common to all elements of a type. */
 typedef struct type_plan {
     const fem_solid *kind;
     int type, order, places;
     int part[FEM_SOLID_PARTS][8];
-    double weight[FEM_SOLID_NODES][FEM_SOLID_NODES]; /* order 2: of the positions at the places */
+    double weight[FEM_SOLID_NODES][FEM_SOLID_NODES]; /* order 2 only: weights of an element's node positions at each place */
 } type_plan;
 
 static int order_of(int type) { return fem_wire_nodes(type) == fem_wire_corners(type) ? 1 : 2; }
@@ -122,7 +122,7 @@ static void mean_of(const builder *make, const int32_t *corner, int count, doubl
     }
 }
 
-/* The middle of an edge: in an element of second order its own node, which must be its neighbours' too. */
+/* Finds or creates the middle of an edge.  An element of second order has its own mid-node, which its neighbours must share. */
 static yoke_status split_edge(builder *make, const type_plan *plan, int64_t number, const int32_t *index, int e, int32_t *node)
 {
     const int8_t *end = plan->kind->edge[e];
@@ -146,7 +146,7 @@ static yoke_status split_edge(builder *make, const type_plan *plan, int64_t numb
     return status ? status : add_middle(make, corner, 2, *node);
 }
 
-/* A node of the element's own map at a place. */
+/* Creates a node at a place of the element by the element's map. */
 static yoke_status place_node(builder *make, const type_plan *plan, const int32_t *index, int place, const int32_t *corner, int corners,
                               int32_t *node)
 {
@@ -172,7 +172,7 @@ static yoke_status split_face(builder *make, const type_plan *plan, const int32_
     return status ? status : add_middle(make, corner, corners, *node);
 }
 
-/* Writes the parts' nodes, in Gmsh's order, to out [corners][8]. */
+/* Writes the nodes of the parts, in Gmsh's order, to out [corners][8]. */
 static yoke_status split_solid(builder *make, const type_plan *plan, int64_t number, const int64_t *nodes, int64_t *out)
 {
     const fem_solid *kind = plan->kind;
@@ -191,7 +191,7 @@ static yoke_status split_solid(builder *make, const type_plan *plan, int64_t num
 
 /* ------------------------------------------------------------------------------------------------- blocks */
 
-/* Room for `parts` elements with `nodes` nodes for each of a block; the parts have its elements' numbers. */
+/* Allocates a block with `parts` elements of the given type for each element of `from`.  The parts keep the numbers of the elements. */
 static yoke_status make_block(builder *make, const fem_raw_block *from, int type, int parts, fem_raw_block *block, int64_t **node)
 {
     const int nodes = fem_wire_nodes(type);
@@ -241,7 +241,7 @@ static yoke_status not_of_the_body(const builder *make, const fem_raw_block *blo
                      block->dimension == 2 ? "a face" : "an edge");
 }
 
-/* Three or four quadrangles of a face; 0 where it is no face of the body. */
+/* Splits a face into three or four quadrangles.  Returns 0 if it is not a face of the body. */
 static int split_quadrangles(const builder *make, const int32_t *corner, int corners, int64_t *out)
 {
     int32_t edge[4], centre = find_middle(make, corner, corners);
@@ -265,7 +265,7 @@ static int split_line(const builder *make, const int32_t *corner, int64_t *out)
     return middle_node >= 0;
 }
 
-/* Faces and edges of groups. */
+/* Splits the faces and edges of groups. */
 static yoke_status split_members(builder *make, const fem_raw_block *from, fem_raw_block *block)
 {
     const int corners = fem_wire_corners(from->type), nodes = fem_wire_nodes(from->type), line = from->dimension == 1;
@@ -286,7 +286,7 @@ static yoke_status split_members(builder *make, const fem_raw_block *from, fem_r
     return status;
 }
 
-/* The blocks hold indices so far; nodes that splitting made have numbers beyond the file's. */
+/* Replaces node indices in the blocks by numbers.  Nodes created by splitting get numbers beyond those of the file. */
 static yoke_status number_nodes(builder *make)
 {
     fem_split *split = make->split;
@@ -318,7 +318,7 @@ static yoke_status split_all(builder *make)
     const fem_raw *raw = make->raw;
     fem_split *split = make->split;
     yoke_status status = widen(make);
-    /* Faces and edges are found among those of the volumes, so these come first. */
+    /* Faces and edges of groups are looked up among those of the volumes, so the volumes are split first. */
     for (int dimension = 3; dimension >= 0; dimension--)
         for (int b = 0; !status && b < raw->num_blocks; b++) {
             const fem_raw_block *from = &raw->blocks[b];
@@ -333,7 +333,10 @@ static yoke_status split_all(builder *make)
 
 /* ---------------------------------------------------------------------------------------------- the whole */
 
-/* Whether there is something to split: order 0 where not, or where volume elements of other kinds are to be refused. */
+/*
+ * Chooses the order of the mesh to be split.  The order is 0 if nothing is to be split, or if there are volume elements of unsupported
+ * kinds, which fem_mesh_convert refuses.
+ */
 static yoke_status choose_order(const fem_mesh *mesh, const fem_raw *raw, int *order)
 {
     const fem_raw_block *first = NULL;

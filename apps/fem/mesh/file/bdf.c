@@ -1,7 +1,7 @@
 /*
- * Gmsh's BDF reader knows nodes and elements by the beginnings of their names, and takes everything else for nothing: coordinate systems,
- * included files, lines that are joined in another way than by marks.  So Gmsh gets a file of our own with the cards that it reads rightly.
- * What changes the body and is not read is refused by name; what is left out otherwise is said.
+ * Rewrites a BDF file for Gmsh.  Gmsh's reader recognises nodes and elements by the first characters of their names and ignores everything
+ * else: coordinate systems, included files, and continuation lines without marks.  So Gmsh gets a file with only the cards that it reads
+ * correctly.  A card that changes the body but is not read is refused with its name; other cards that are left out are reported.
  */
 #include "mesh/file/bdf.h"
 
@@ -17,15 +17,16 @@ enum { MAX_NUMBER = 99999999 };
 typedef struct rewriting {
     fem_bdf_reader reader;
     fem_bdf_card card;
-    fem_text text; /* the file for Gmsh */
+    fem_text text; /* the file written for Gmsh */
     fem_labels nodes, elements;
-    int64_t constrained, turned; /* nodes with single-point constraints of displacements, with displacements in another system */
+    /* nodes with single-point constraints of displacements; nodes whose displacements refer to another coordinate system */
+    int64_t constrained, turned;
     fem_left_out given[FEM_LEFT_OUT], lost[FEM_LEFT_OUT];
 } rewriting;
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-/* X(card, the name that Gmsh knows, nodes of first and of second order, what) */
+/* X(card, name that Gmsh reads, numbers of nodes for first and second order, element name for messages) */
 typedef struct element_card {
     const char *name, *written;
     int first, second;
@@ -40,7 +41,7 @@ static const element_card element_cards[] = {{"CHEXA", "CHEXA", 8, 20, "hexahedr
                                              {"CQUAD8", "CQUAD8", 8, 8, "quadrangle"}, {"CBAR", "CBAR", 2, 2, "line"},
                                              {"CBEAM", "CBAR", 2, 2, "line"},          {"CROD", "CBAR", 2, 2, "line"}};
 
-/* Cards that say something of the body that is not read; a name that ends with * stands for all that begin so. */
+/* Cards that describe a part of the body but are not read.  A name that ends with * matches every name that begins with it. */
 static const char *const refused[][2] = {
     {"INCLUDE", "files that a file includes are not read: put their lines in its place"},
     {"GRIDB", "nodes of fluids are not read"},
@@ -89,11 +90,11 @@ static const char *const refused[][2] = {
     {"CSUPER*", "superelements are not read: save the body as a whole"},
     {"BEGIN", "a second BEGIN BULK (a superelement or an auxiliary model) is not read: save the body as a whole"}};
 
-/* What the case has instead. */
+/* Cards for data that the case file gives instead. */
 static const char *const given_by_the_case[] = {"SPC*", "SUP*",   "FORCE*", "MOMENT*", "PLOAD*", "LOAD*",   "DLOAD",
                                                 "GRAV", "RFORCE", "ACCEL*", "TEMP*",   "MAT*",   "BNDFIX*", "BNDFREE*"};
 
-/* What says nothing of the body: coordinate systems that no node refers to, properties, settings, sets, tables. */
+/* Cards that do not describe the body: coordinate systems that no node refers to, properties, settings, sets, tables. */
 static const char *const silent[] = {"CORD*", "PARAM",  "PSOLID", "PSHELL",  "PBAR*", "PBEAM*", "PROD",   "PCOMP*", "PLSOLID",
                                      "EIG*",  "TABLE*", "SET*",   "ENDDATA", "DTI",   "DESVAR", "PLOTEL", "ECHO*",  "SNORM"};
 
@@ -128,7 +129,7 @@ static yoke_status add_number(rewriting *run, fem_labels *to, int64_t number)
 
 /* -------------------------------------------------------------------------------------------------- cards */
 
-/* What GRID and GRDSET have in common: systems of position and displacement, constraints, superelement. */
+/* Checks the fields common to GRID and GRDSET: coordinate systems of position and displacement, constraints, superelement. */
 static yoke_status check_grid(rewriting *run)
 {
     int64_t position = 0, displacement = 0, part = 0;
@@ -159,7 +160,10 @@ static yoke_status rewrite_grid(rewriting *run)
                   : fem_text_put(run->reader.context, &run->text, "GRID,%lld,,%.17g,%.17g,%.17g\n", (long long)number, x[0], x[1], x[2]);
 }
 
-/* The element's nodes, all of first or all of second order; fields behind those of lines and faces are other things. */
+/*
+ * Reads the element's nodes, which must be all those of first or all those of second order.  For lines and faces, the fields after the
+ * nodes hold other data.
+ */
 static yoke_status take_nodes(rewriting *run, const element_card *kind, int64_t node[20], int *count)
 {
     int fields = run->card.count, solid = kind->second > kind->first, gap = 0;
@@ -252,7 +256,7 @@ static int begins(const char *text, const char *word)
     return strncasecmp(text, word, strlen(word)) == 0;
 }
 
-/* Leaves the reader behind BEGIN BULK, or at the beginning of a file without. */
+/* Leaves the reader after BEGIN BULK, or at the beginning of a file without BEGIN BULK. */
 static yoke_status skip_control(rewriting *run)
 {
     fem_bdf_reader *reader = &run->reader;

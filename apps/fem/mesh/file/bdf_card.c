@@ -9,10 +9,13 @@
 
 enum { NAME_COLUMNS = 8 };
 
-/* One line cut into fields: its first, data, and the mark in the last by which the next line may refer to it. */
+/*
+ * One line, cut into fields: the name or continuation mark in its first field, the data fields, and the mark in its last field, which the
+ * next line may repeat.
+ */
 typedef struct line_fields {
     char first[FEM_BDF_FIELD_BYTES], mark[FEM_BDF_FIELD_BYTES];
-    int wanted; /* data fields that such a line has: 8, or 4 large ones */
+    int wanted; /* data fields of a line of this kind: 8, or 4 in large-field format */
     char field[8][FEM_BDF_FIELD_BYTES];
 } line_fields;
 
@@ -30,7 +33,7 @@ static void skip_rest(FILE *file)
     while (c != EOF && c != '\n');
 }
 
-/* Tabs go to the next column that is a multiple of 8. */
+/* Expands each tab to the next column that is a multiple of 8. */
 static yoke_status expand_tabs(fem_bdf_reader *reader, const char *raw)
 {
     size_t column = 0;
@@ -69,7 +72,7 @@ yoke_status fem_bdf_next_line(fem_bdf_reader *reader, int *more)
 
 /* ------------------------------------------------------------------------------------------------ fields */
 
-/* A field without the blanks around it; 0 where it is too long. */
+/* Copies a field without the blanks around it.  Returns 0 if the field is too long. */
 static int copy_field(const char *from, size_t width, char field[FEM_BDF_FIELD_BYTES])
 {
     while (width > 0 && isspace((unsigned char)*from)) from++, width--;
@@ -122,7 +125,7 @@ static yoke_status cut_line(const fem_bdf_reader *reader, line_fields *cut)
 
 static int continues(const line_fields *cut) { return cut->first[0] == 0 || cut->first[0] == '+' || cut->first[0] == '*'; }
 
-/* The mark without its sign. */
+/* Returns the mark without its leading + or *. */
 static const char *bare(const char *mark) { return mark + (*mark == '+' || *mark == '*'); }
 
 static void take_fields(const line_fields *cut, fem_bdf_card *card)
@@ -206,11 +209,11 @@ yoke_status fem_bdf_integer(const fem_bdf_reader *reader, const fem_bdf_card *ca
     return *end || errno ? not_a_number(reader, card, k, "an integer") : YOKE_OK;
 }
 
-/* NASTRAN writes exponents with E, with D, or with nothing but their sign. */
+/* NASTRAN writes exponents with E, with D, or with only a sign. */
 yoke_status fem_bdf_real(const fem_bdf_reader *reader, const fem_bdf_card *card, int k, double *value)
 {
     const char *from = card->field[k];
-    char text[2 * FEM_BDF_FIELD_BYTES], *end = NULL; /* each character may get an E before it */
+    char text[2 * FEM_BDF_FIELD_BYTES], *end = NULL; /* an E may be inserted before each character */
     int length = 0, digits = 0;
     *value = 0;
     if (!*from) return YOKE_OK;

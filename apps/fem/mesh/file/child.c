@@ -1,4 +1,4 @@
-/* The program that reads a mesh with Gmsh, under limits, and what it sends. */
+/* Starts the program that reads a mesh with Gmsh, limits its time and memory, and receives its output. */
 #define _XOPEN_SOURCE 700 /* fdopendir */
 
 #include "mesh/file/file.h"
@@ -22,18 +22,18 @@
 
 #include "mesh/file/wire.h"
 
-#define WORKPLACE_NAME "yoke-mesh-" /* and six characters */
+#define WORKPLACE_NAME "yoke-mesh-" /* followed by six characters */
 
 enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20, REQUEST_BYTES = 2 * PATH_MAX };
 
-/* A directory of its own with nothing but a link to the mesh, or what Gmsh gets instead. */
+/* A directory that contains only a link to the mesh, or the rewritten file for Gmsh. */
 typedef struct workplace {
     char directory[PATH_MAX];
     char link[PATH_MAX + LINK_BYTES];
     int lock; /* the directory, locked as long as this process lives */
 } workplace;
 
-/* What fem_mesh_abandon ends and removes.  A handler has no other way to know; the process reads one mesh at a time. */
+/* What fem_mesh_abandon ends and removes.  A signal handler has no other access to it.  The process reads one mesh at a time. */
 static const workplace *volatile place_in_use;
 static volatile pid_t child_in_use;
 
@@ -50,10 +50,10 @@ typedef struct reading {
     fem_mesh_reader *reader;
     int64_t memory_bytes;
     double cpu_s, end_s; /* end_s: on yoke_clock_s */
-    int late, status;    /* status: of waitpid; -1: not known */
+    int late, status;    /* status: from waitpid; -1: unknown */
 } reading;
 
-/* Between a thing's making and the note of it for fem_mesh_abandon no signal may come. */
+/* Blocks signals while something is created and then recorded for fem_mesh_abandon, so that no signal arrives between the two. */
 static void hold_signals(sigset_t *before)
 {
     sigset_t both;
@@ -67,7 +67,7 @@ static void let_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, b
 
 /* -------------------------------------------------------------------------------------------- workplace */
 
-/* 0: done */
+/* Returns 0 on success. */
 static int write_text(const fem_mesh_file *file, const char *path)
 {
     FILE *to = fopen(path, "wx");
@@ -76,7 +76,7 @@ static int write_text(const fem_mesh_file *file, const char *path)
     return (fclose(to) != 0) || failed ? -1 : 0;
 }
 
-/* Removes what we make in a directory of ours, and itself, unless a process holds it. */
+/* Removes the files made by yoke from a directory of this name, and the directory, unless another process holds its lock. */
 static void remove_if_left(int parent, const char *name)
 {
     struct stat about;
@@ -90,11 +90,11 @@ static void remove_if_left(int parent, const char *name)
     }
     for (const struct dirent *entry; (entry = readdir(directory));)
         if (!strncmp(entry->d_name, "mesh", 4)) unlinkat(place, entry->d_name, 0);
-    unlinkat(parent, name, AT_REMOVEDIR); /* what else is in there is not ours */
+    unlinkat(parent, name, AT_REMOVEDIR); /* fails if the directory holds other files */
     closedir(directory);
 }
 
-/* A process that was killed could not remove its directory. */
+/* Removes the directories of processes that were killed before they could do so. */
 static void remove_left(const char *parent)
 {
     size_t length = strlen(WORKPLACE_NAME);
@@ -106,7 +106,7 @@ static void remove_left(const char *parent)
     closedir(directory);
 }
 
-/* Makes the directory and locks it.  Another process may take it for an abandoned one before it is locked: then another one is made. */
+/* Makes the directory and locks it.  Another process may remove it as abandoned before it is locked; then another directory is made. */
 static int make_directory(const char *parent, workplace *place)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -116,7 +116,7 @@ static int make_directory(const char *parent, workplace *place)
         if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory)) return -1;
         place->lock = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (place->lock < 0) continue;
-        int locked = flock(place->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* a file system may have no locks */
+        int locked = flock(place->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* a file system may not support locks */
         if (locked && stat(place->directory, &about) == 0) return 0;
         close(place->lock);
     }
@@ -187,12 +187,12 @@ static yoke_status find_program(yoke_context *context, char *program, size_t siz
                      "the program yoke-fem-mesh, which reads meshes, was not found beside '%s'; install yoke again", own);
 }
 
-/* Standard input becomes the socket, standard output the pipe; nothing else of this process is handed on. */
+/* Starts the program: its standard input is the socket, its standard output the pipe.  It inherits nothing else from this process. */
 static int spawn(const char *program, int input, int output, pid_t *process)
 {
     char *arguments[] = {(char *)program, NULL};
 
-    /* A small environment: the user's settings must not change what a file means, nor an MPI launcher be spoken to. */
+    /* The environment is small, so that the user's settings do not change how a file is read, and no MPI launcher is contacted. */
     char libraries[2 * PATH_MAX];
     const char *library_path = getenv("LD_LIBRARY_PATH");
     if (library_path) snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", library_path);
@@ -220,7 +220,10 @@ static int spawn(const char *program, int input, int output, pid_t *process)
     return error;
 }
 
-/* Makes descriptors that no other program gets and that are no standard streams, which may be closed.  0: done, else errno */
+/*
+ * Moves the descriptors beyond the standard streams, which may be closed, and sets close-on-exec, so that no other program inherits them.
+ * Returns 0 or errno.
+ */
 static int make_private(int ends[2])
 {
     int low[2] = {ends[0], ends[1]}, error = 0;
@@ -276,8 +279,8 @@ yoke_status fem_mesh_reader_start(yoke_context *context, fem_mesh_reader **reade
 }
 
 /*
- * What still runs has nothing to say any more; an exit status that is there already is not changed by this.  Returns the status of waitpid,
- * -1 where it is not known.
+ * Ends the process: it is no longer needed.  If it has already ended, its exit status is unaffected.  Returns the status of waitpid, or -1
+ * if it is unknown.
  */
 static int end_process(fem_mesh_reader *reader)
 {
@@ -300,7 +303,7 @@ void fem_mesh_reader_destroy(fem_mesh_reader *reader)
     yoke_release(reader->context, reader);
 }
 
-/* Where the process ended meanwhile its stream says so. */
+/* Errors are ignored: if the process has already ended, its stream shows this. */
 static void send_request(const reading *run, const char *link)
 {
     run->reader->used = 1;
@@ -324,7 +327,7 @@ static yoke_status grow(reading *run, fem_mesh_stream *stream, int64_t *capacity
     return YOKE_OK;
 }
 
-/* Waits until there is something to read (1), or too long (0). */
+/* Waits for bytes to read.  Returns 1 if there are some, 0 after the time limit. */
 static int wait_for_bytes(reading *run)
 {
     for (;;) {
@@ -395,7 +398,7 @@ static void set_options(reading *run, const fem_mesh_file *file, const fem_mesh_
     int64_t by_size = file->bytes < (INT64_MAX >> 8) ? 64 * file->bytes : INT64_MAX >> 1;
     run->memory_bytes = options && options->memory_bytes > 0 ? options->memory_bytes : 4 * gibibyte + by_size;
     run->cpu_s = options && options->seconds > 0 && options->seconds < 1e6 ? options->seconds : 120;
-    /* On the clock it may wait for a slow disk. */
+    /* Wall-clock time includes waiting for a slow disk. */
     run->end_s = yoke_clock_s() + 2 * run->cpu_s;
 }
 
@@ -421,7 +424,7 @@ yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const f
             send_request(&run, place->link);
             status = read_stream(&run, &got);
             int complete = !status && is_complete(&got);
-            if (!complete) run.status = end_process(run.reader); /* else it ends while its mesh is looked at */
+            if (!complete) run.status = end_process(run.reader); /* otherwise it ends while the mesh is processed */
             if (!status && !complete) status = explain(&run);
         }
         remove_workplace(place);

@@ -1,4 +1,4 @@
-/* Whether a file is what its name claims. */
+/* Checks whether the content of a mesh file agrees with its extension. */
 #include "mesh/file/file.h"
 
 #include <ctype.h>
@@ -51,7 +51,7 @@ static yoke_status take_sample(yoke_context *context, const char *path, int desc
     return status;
 }
 
-/* The last line that is not blank; its length in *length. */
+/* Returns the last line that is not blank, and its length in *length. */
 static const char *last_line(const char *text, size_t bytes, size_t *length)
 {
     while (bytes > 0 && isspace((unsigned char)text[bytes - 1])) bytes--;
@@ -68,7 +68,7 @@ static const char *next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
-/* Whether a line closes a section of MSH, so that nothing of it is cut off. */
+/* Whether the line closes a section of an MSH file.  A file that ends with such a line is not truncated. */
 static int closes_section(const char *line, size_t length)
 {
     static const char *const sections[] = {"Elements", "Periodic",      "NodeData",      "ElementData",         "ElementNodeData",
@@ -205,7 +205,7 @@ static yoke_status inspect(yoke_context *context, const char *path, int descript
     return status;
 }
 
-/* A link to it must hold from any directory. */
+/* The link to the mesh is in another directory, so its target must be an absolute path. */
 static yoke_status copy_absolute_path(yoke_context *context, const char *path, char **copy)
 {
     char directory[PATH_MAX] = "";
@@ -221,7 +221,7 @@ yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh
 {
     const char *extension = find_extension(path);
     if (!extension) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has an unknown extension: %s", path, expected);
-    /* Without O_NONBLOCK a pipe of that name would be waited for. */
+    /* Without O_NONBLOCK, opening a named pipe would block. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
     fem_mesh_file found = {.extension = extension};

@@ -1,6 +1,7 @@
 /*
- * What Gmsh passes over in the elements of a text file of MSH 2: of those with one number it keeps one, and it reads as many as the section's
- * first line says.  An element may stand there several times, once for each of its groups, and has the same nodes then.
+ * Checks the elements of a text file of MSH 2 for errors that Gmsh does not report: of several elements with the same number Gmsh keeps
+ * one, and it reads only as many elements as the first line of the section states.  An element may be listed several times, once for each
+ * of its groups, but then always with the same nodes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ typedef struct scanner {
     yoke_context *context;
     const char *path;
     FILE *file;
-    char *text; /* the present line */
+    char *text; /* the current line */
     size_t size;
     int64_t line, count, capacity;
     numbered *element;
@@ -30,7 +31,7 @@ static int next_line(scanner *scan)
     return getline(&scan->text, &scan->size, scan->file) > 0;
 }
 
-/* Goes on to the line behind the one that begins a section; 0: there is none. */
+/* Goes on to the line after the heading of a section.  Returns 0 if the section is missing. */
 static int find_section(scanner *scan, const char *name)
 {
     while (next_line(scan))
@@ -40,7 +41,7 @@ static int find_section(scanner *scan, const char *name)
 
 static uint64_t add_to_hash(uint64_t hash, long long value) { return (hash ^ (uint64_t)value) * UINT64_C(1099511628211); } /* as FNV-1a */
 
-/* Number, type, count of tags, tags, nodes.  Of a line that is none Gmsh will tell. */
+/* A line holds number, type, number of tags, tags, and nodes.  Gmsh reports lines that do not. */
 static yoke_status add_element(scanner *scan)
 {
     char *at = scan->text, *end = NULL;

@@ -1,14 +1,17 @@
 /*
- * Gmsh's library needs a hundred others, and the dynamic loader looks for each of their 140 000 symbols in all libraries that are loaded with one
- * call, one after the other.  Opened one by one, those first that need no other, each looks for its symbols in itself first and then in what it
- * needs: that takes two thirds of the time.
+ * Gmsh's library depends on about a hundred other libraries.  The dynamic loader searches all libraries loaded by one dlopen for each of
+ * their 140 000 symbols, one after the other.  If the libraries are opened one by one, starting with those that depend on no other, then
+ * the loader searches only a library itself and its dependencies.  This takes two thirds of the time.
  */
 #include "mesh/file/reader_gmsh.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* Opens what Gmsh's library needed where this was built.  A library that is not there today belongs to another version of it, and is passed over. */
+/*
+ * Opens the libraries that Gmsh's library depended on at build time.  A library that is missing now belongs to another version of Gmsh, and
+ * is skipped.
+ */
 static void open_needed(void)
 {
     char names[] = FEM_GMSH_NEEDS;
@@ -23,7 +26,7 @@ const char *mesh_reader_open_gmsh(mesh_reader_gmsh *gmsh)
 #define FIND(name)                           \
     function = dlsym(library, "gmsh" #name); \
     if (!function) return dlerror();         \
-    memcpy(&gmsh->name, &function, sizeof function); /* ISO C has no cast from an object to a function */
+    memcpy(&gmsh->name, &function, sizeof function); /* ISO C does not define a cast from an object pointer to a function pointer */
     MESH_READER_GMSH(FIND)
 #undef FIND
     return NULL;

@@ -1,12 +1,13 @@
 /*
  * yoke-fem-mesh: opens one mesh file with Gmsh and writes nodes, elements and groups to standard output (wire.h).
  *
- * A program of its own, started by yoke-fem, because damaged files crash or hang Gmsh, because it can then run under limits, and because
- * Gmsh's start-up is slow.  It trusts nothing, prints nothing, and leaves without Gmsh's cleaning up.
+ * It is a separate program, started by yoke-fem, because damaged files crash or hang Gmsh, because it can then run under limits, and
+ * because Gmsh's start-up is slow.  It trusts nothing, prints nothing, and exits without Gmsh's clean-up.
  *
  *     yoke-fem-mesh <<<'MEMORY_BYTES CPU_SECONDS FILE'
  *
- * The request comes when yoke-fem knows it, up to the end of standard input; Gmsh is loaded meanwhile.  FILE is a link that yoke-fem made in an otherwise empty directory: Gmsh would run FILE.opt beside a file as a script.
+ * yoke-fem writes the request to standard input as soon as it is known, and closes the input; Gmsh is loaded meanwhile.  FILE is a link
+ * that yoke-fem created in an otherwise empty directory, because Gmsh would run a file FILE.opt in the same directory as a script.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #include "mesh/file/reader_gmsh.h"
 #include "mesh/file/wire.h"
 
-/* Sanitizers reserve terabytes of addresses that they do not use. */
+/* Sanitizers reserve terabytes of address space that they do not use. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RESERVES_ADDRESSES 1
 #elif defined(__has_feature)
@@ -41,11 +42,17 @@ static void set_limit(int resource, rlim_t value)
     setrlimit(resource, &limit);
 }
 
-/* No core file; and neither file nor process, which only a script would want, to speak of. */
+/*
+ * Disables core files, limits the size of written files to a few kilobytes, and forbids new processes.  Only a script in a mesh file would
+ * need these.
+ */
 static void set_fixed_limits(void)
 {
     set_limit(RLIMIT_CORE, 0);
-    /* Gmsh's FLTK rewrites its preferences, about 100 bytes, where it may; a write beyond the limit shall fail, not kill. */
+    /*
+     * FLTK, which Gmsh uses, may rewrite its preferences file (about 100 bytes).  A write beyond the limit must fail, but must not end the
+     * process.
+     */
     signal(SIGXFSZ, SIG_IGN);
     set_limit(RLIMIT_FSIZE, 4096);
     set_limit(RLIMIT_NPROC, 0);
@@ -60,7 +67,7 @@ static void set_limits(long long memory_bytes, long long cpu)
     if (cpu > 0) set_limit(RLIMIT_CPU, (rlim_t)cpu);
 }
 
-/* The request, as far as it comes; its file, or NULL where there is none. */
+/* Reads the request up to the end of standard input.  Returns the file that it names, or NULL if the request is incomplete. */
 static const char *read_request(char *request, size_t size, long long *memory_bytes, long long *cpu)
 {
     size_t length = 0;
@@ -71,7 +78,7 @@ static const char *read_request(char *request, size_t size, long long *memory_by
     return sscanf(request, "%lld %lld %n", memory_bytes, cpu, &file) == 2 && file > 0 && request[file] ? request + file : NULL;
 }
 
-/* Closes whatever the parent had open beside 0, 1, 2. */
+/* Closes all descriptors inherited from the parent except 0, 1 and 2. */
 static void close_inherited(void)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -84,7 +91,7 @@ static void close_inherited(void)
     closedir(directory);
 }
 
-/* Moves the pipe away from standard output, where Gmsh and its libraries may print. */
+/* Moves the pipe to another descriptor, because Gmsh and its libraries may print to standard output. */
 static int open_stream(void)
 {
     int pipe = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
@@ -116,7 +123,7 @@ static void put_tags(const size_t *tags, size_t count)
     }
 }
 
-/* yoke-fem has all when the pipe is closed; that memory is given back takes longer. */
+/* yoke-fem has received everything once the pipe is closed.  _exit saves the time of releasing memory. */
 static void leave(int code)
 {
     int failed = fclose(stream);
@@ -138,7 +145,7 @@ static void fail(const char *text)
     leave(0);
 }
 
-/* Errors that name the link to the file, which nobody knows, and nothing else. */
+/* Whether the error only says that loading failed, and names the link to the file, which means nothing to the user. */
 static int tells_nothing(const char *error)
 {
     static const char *const beginnings[] = {"Error loading ", "Could not merge file "};
@@ -147,7 +154,9 @@ static int tells_nothing(const char *error)
     return 0;
 }
 
-/* The first error in Gmsh's log that tells something is the cause; otherwise the first one; NULL when there is none. */
+/*
+ * Returns the first informative error in Gmsh's log, which is the cause; if there is none, the first error; NULL if the log has no error.
+ */
 static const char *first_error(void)
 {
     char **log = NULL;
@@ -228,7 +237,7 @@ static void put_nodes(void)
     gmsh.Free(parameter);
 }
 
-/* Faces and volumes that Gmsh returned, by the number of their corners; those of a type that is not in the list, by dimension. */
+/* Numbers of faces and volumes returned by Gmsh, by number of corners; numbers of blocks of unsupported element types, by dimension. */
 static int64_t returned[9], unknown[4];
 
 static void count_elements(int dimension, int type, size_t count)
@@ -242,7 +251,7 @@ static void count_elements(int dimension, int type, size_t count)
         unknown[dimension]++;
 }
 
-/* Of elements of one shape in one entity, but of two orders, Gmsh returns only those that are like the first. */
+/* If one entity has elements of one shape but of two orders, Gmsh returns only the elements that have the type of the first one. */
 static void check_all_returned(void)
 {
     static const struct {
@@ -263,7 +272,7 @@ static void check_all_returned(void)
     }
 }
 
-/* Counts them, and writes them where they are wanted. */
+/* Counts the elements of an entity and, if they are wanted, writes them. */
 static void put_elements(int dimension, int entity, int wanted)
 {
     int *types = NULL, failed = 0;
@@ -323,7 +332,7 @@ static int in_a_group(int dimension, int entity)
 
 /* ----------------------------------------------------------------------------------------------- partitions */
 
-/* Elements of a neighbouring partition, which this one holds as well. */
+/* Whether the entity has ghost elements: elements of a neighbouring partition that this partition also stores. */
 static int is_ghost(int dimension, int entity)
 {
     char *type = NULL;
@@ -335,7 +344,10 @@ static int is_ghost(int dimension, int entity)
     return ghost;
 }
 
-/* The partitions that a file of MSH 4.x says its mesh has; 0: it says nothing.  The number stands before all nodes, where Gmsh's API has none. */
+/*
+ * Returns the number of partitions stated in a file of MSH 4.x, or 0 if it states none.  Gmsh's API does not return this number, which
+ * stands before all nodes.
+ */
 static int64_t stated_partitions(const char *path)
 {
     static const char section[] = "$PartitionedEntities";
@@ -358,7 +370,7 @@ static int64_t stated_partitions(const char *path)
     return stated;
 }
 
-/* Whether the volumes' elements are of this partition. */
+/* Whether volume elements of this partition are present. */
 static int holds_partition(const int *entities, size_t count, int64_t partition)
 {
     int found = 0;
@@ -374,7 +386,7 @@ static int holds_partition(const int *entities, size_t count, int64_t partition)
     return found;
 }
 
-/* A mesh in several files, one for each partition, has a part of the body in each. */
+/* If a mesh is saved in several files, one for each partition, then each file holds only a part of the body. */
 static void check_partitions(const char *path, const int *entities, size_t count)
 {
     int64_t stated = stated_partitions(path);
@@ -389,7 +401,7 @@ static void check_partitions(const char *path, const int *entities, size_t count
     }
 }
 
-/* All volumes; of the rest what is in a group, or, in a file without groups, all faces. */
+/* Writes the groups, all volumes, and those entities of lower dimension that belong to a group; in a file without groups, all faces. */
 static void put_model(const char *path)
 {
     int *groups = NULL, *entities = NULL, failed = 0;
@@ -419,7 +431,7 @@ int main(int argc, char **argv)
         fputs("yoke-fem-mesh is started by yoke-fem: see yoke fem --help\n", stderr);
         return 2;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* who waits for the mesh may be killed */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the parent, which waits for the mesh, may be killed */
     close_inherited();
     if (open_stream() != 0) return 1;
     set_fixed_limits();

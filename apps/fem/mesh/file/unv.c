@@ -1,9 +1,9 @@
 /*
- * Gmsh's UNV reader (datasets of the SDRC I-DEAS universal file format) says nothing of what it does not understand, so it gets a file of
- * our own.  At a line that it cannot read it leaves a dataset, and the rest of the body is lost.  It passes over elements of types that it
- * does not know, and crashes where a group names one.  It knows groups in datasets 2435, 2452 and 2477, but not in 2467, which has the same
- * records.  It takes an element's material for a group, and mixes it with groups of that number and with other materials of the same
- * property.  It looks neither at the unit of length (164) nor at coordinate systems (2420).
+ * Rewrites a UNV file (datasets of the SDRC I-DEAS universal file format) for Gmsh, because Gmsh's reader does not report what it does not
+ * understand.  At a line that it cannot read it leaves the dataset, and the rest of the body is lost.  It skips elements of unknown types,
+ * and crashes where a group contains one.  It reads groups from datasets 2435, 2452 and 2477, but not from 2467, which has the same
+ * records.  It treats an element's material as a group, and merges this group with the group of the same number and with other materials of
+ * the same property.  It ignores the unit of length (164) and coordinate systems (2420).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "mesh/file/file.h"
 #include "mesh/file/rewrite.h"
 
-/* Gmsh takes 254 characters of a line; numbers of an element's nodes stand in columns of ten. */
+/* Gmsh reads at most 254 characters of a line.  An element's node numbers stand in columns of width ten. */
 enum { LINE_BYTES = 255, COLUMN = 10, MOST_NODES = 1000000 };
-/* Numbers of our entities begin beyond those that Gmsh gives entities of files with groups, and beyond usual properties. */
+/* Entity numbers of the rewritten file begin beyond those that Gmsh assigns in files with groups, and beyond usual property numbers. */
 enum { BEYOND_ENTITIES = 1000000000 };
 
 #define DELIMITER "    -1\n"
@@ -27,11 +27,11 @@ typedef struct scanner {
     yoke_context *context;
     const char *path;
     FILE *file;
-    double scale; /* of the options */
+    double scale; /* from the options */
     int64_t line;
     int too_long, has_groups;
-    char text[LINE_BYTES]; /* the present line, without blanks at its end */
-    fem_text out;          /* the file for Gmsh */
+    char text[LINE_BYTES]; /* the current line, without trailing blanks */
+    fem_text out;          /* the file written for Gmsh */
     fem_labels nodes, elements;
     fem_left_out lost[FEM_LEFT_OUT];
 } scanner;
@@ -60,7 +60,7 @@ static int is_delimiter(const char *text)
     return strncmp(text, "-1", 2) == 0 && (text[2] == 0 || isspace((unsigned char)text[2]));
 }
 
-/* Goes on to the next dataset, whose number is in the line; 0: there is none. */
+/* Goes on to the next dataset; its number is in the current line.  Returns 0 if there is none. */
 static int next_dataset(scanner *scan, long *dataset)
 {
     while (!is_delimiter(scan->text))
@@ -71,7 +71,7 @@ static int next_dataset(scanner *scan, long *dataset)
     return 1;
 }
 
-/* The next line of a dataset that is not blank; *more = 0: the dataset has ended. */
+/* Reads the next line of the dataset that is not blank.  *more = 0: the dataset has ended. */
 static yoke_status next_record(scanner *scan, int *more)
 {
     do *more = next_line(scan) && !is_delimiter(scan->text);
@@ -79,7 +79,7 @@ static yoke_status next_record(scanner *scan, int *more)
     return *more && scan->too_long ? fail_at(scan, "the line is too long") : YOKE_OK;
 }
 
-/* A line that must follow; what: for the message. */
+/* Reads a line that must be present; `what` names it in the message. */
 static yoke_status need_line(scanner *scan, const char *what)
 {
     if (next_line(scan) && !is_delimiter(scan->text)) return scan->too_long ? fail_at(scan, "the line is too long") : YOKE_OK;
@@ -87,7 +87,7 @@ static yoke_status need_line(scanner *scan, const char *what)
                      scan->path, (long long)scan->line, what);
 }
 
-/* Integers of the line, at most `most`; how many there are before something else. */
+/* Reads at most `most` integers from the line.  Returns how many precede the first text that is not an integer. */
 static int read_integers(const char *text, int most, long long *value)
 {
     int count = 0;
@@ -111,7 +111,7 @@ static yoke_status put_line(scanner *scan) { return fem_text_put(scan->context, 
 
 /* ------------------------------------------------------------------------------------------------- units, coordinates */
 
-/* Record 2 begins with the factor by which metres become the file's unit. */
+/* Record 2 begins with the factor that converts metres to the file's unit of length. */
 static yoke_status check_units(scanner *scan)
 {
     if (!next_line(scan) || is_delimiter(scan->text) || !next_line(scan) || is_delimiter(scan->text)) return YOKE_OK;
@@ -129,18 +129,18 @@ static yoke_status check_units(scanner *scan)
         scan->path, (long long)scan->line, 1 / factor, 1 / factor);
 }
 
-/* A system of type 0 is Cartesian; number 1, to which writers refer as the global one, must be that. */
+/* A system of type 0 is Cartesian.  Writers refer to system 1 as the global system, so it must be Cartesian with the unit axes. */
 static yoke_status check_systems(scanner *scan)
 {
     static const double unit[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0}};
     for (int k = 0; k < 2; k++)
-        if (!next_line(scan) || is_delimiter(scan->text)) return YOKE_OK; /* the part, its name */
+        if (!next_line(scan) || is_delimiter(scan->text)) return YOKE_OK; /* part number and name */
     while (next_line(scan) && !is_delimiter(scan->text)) {
         long long label = 0, type = 0;
         if (sscanf(scan->text, "%lld %lld", &label, &type) != 2) return YOKE_OK;
         int global = type == 0;
         int64_t line = scan->line;
-        if (!next_line(scan)) return YOKE_OK; /* its name */
+        if (!next_line(scan)) return YOKE_OK; /* name of the system */
         for (int row = 0; row < 4; row++) {
             double x[3] = {0};
             if (!next_line(scan)) return YOKE_OK;
@@ -158,7 +158,10 @@ static yoke_status check_systems(scanner *scan)
     return YOKE_OK;
 }
 
-/* Nodes come in pairs of lines, of which the first has label, system of the position, system of the displacement, and colour. */
+/*
+ * A node consists of two lines.  The first holds label, coordinate system of the position, coordinate system of the displacement, and
+ * colour.
+ */
 static yoke_status rewrite_node(scanner *scan)
 {
     long long head[4] = {0};
@@ -182,7 +185,7 @@ static yoke_status rewrite_node(scanner *scan)
 
 /* ------------------------------------------------------------------------------------------------- elements */
 
-/* Types that Gmsh knows, by their numbers of nodes.  Beams have a line more, of their orientation. */
+/* Element types that Gmsh reads, by number of nodes.  A beam has one more line, which gives its orientation. */
 static const struct {
     int nodes, beam, types[6];
 } known_types[] = {{2, 1, {11, 21, 22, 31}},
@@ -198,7 +201,7 @@ static const struct {
                    {6, 0, {101, 112}},
                    {15, 0, {102, 113}}};
 
-/* The nodes of a type, 0: Gmsh does not know it. */
+/* Returns the number of nodes of a type, or 0 if Gmsh does not read it. */
 static int nodes_of(long long type, int *beam)
 {
     *beam = 0;
@@ -211,14 +214,14 @@ static int nodes_of(long long type, int *beam)
     return 0;
 }
 
-/* Of an element without type Gmsh guesses it. */
+/* Gmsh derives the type of an element without one (type 0) from its number of nodes. */
 static long long guess(long long type, long long nodes)
 {
     static const long long guesses[5] = {0, 0, 11, 41, 111};
     return type == 0 && nodes > 0 && nodes < 5 ? guesses[nodes] : type;
 }
 
-/* Cubic solids are a part of the body. */
+/* Solids of third order are part of the body, so they are refused; elements of other unknown types are left out. */
 static yoke_status leave_out_element(scanner *scan, long long label, long long type)
 {
     char name[FEM_LEFT_OUT_BYTES];
@@ -238,8 +241,9 @@ static long long limited(long long number, long long least, long long most)
 }
 
 /*
- * The number by which Gmsh puts elements into one entity, which then is in the groups of all of them: by the material, which becomes a group
- * of its number; of a file that has neither groups nor materials the properties become groups.
+ * Returns the entity number for an element.  Gmsh puts elements with the same number into one entity, and an entity belongs to the groups
+ * of all its elements.  With a material, the number is derived from the material, which becomes a group with the material's number.  In a
+ * file without groups, the properties of elements without a material become groups.
  */
 static long long entity_of(const scanner *scan, long long property, long long material)
 {
@@ -247,7 +251,7 @@ static long long entity_of(const scanner *scan, long long property, long long ma
     return scan->has_groups ? BEYOND_ENTITIES + limited(property, 0, BEYOND_ENTITIES - 1) : limited(property, -1, BEYOND_ENTITIES - 1);
 }
 
-/* An element's first line has label, type, tables of properties and of materials, colour, number of nodes. */
+/* The first line of an element holds label, type, property table, material table, colour, and number of nodes. */
 static yoke_status put_element(scanner *scan, const long long head[6], long long type)
 {
     const long long material = head[3] > INT_MAX ? 0 : limited(head[3], 0, INT_MAX);
@@ -257,7 +261,7 @@ static yoke_status put_element(scanner *scan, const long long head[6], long long
                                  entity_of(scan, head[2], material), material, head[5]);
 }
 
-/* The lines of an element's nodes. */
+/* Copies or skips the lines that hold an element's nodes. */
 static yoke_status rewrite_nodes_of(scanner *scan, long long nodes, int known)
 {
     for (long long found = 0; found < nodes;) {
@@ -299,7 +303,10 @@ static int is_other_group_dataset(long dataset)
     return dataset == 752 || dataset == 2417 || dataset == 2429 || dataset == 2430 || dataset == 2432;
 }
 
-/* The members that are elements and were read.  A member has kind, label, and two numbers more; a line has one or two of them. */
+/*
+ * Collects the members that are elements of the rewritten file.  A member has kind, label and two more numbers; a line holds one or two
+ * members.
+ */
 static yoke_status read_members(scanner *scan, long long count, fem_labels *members)
 {
     for (long long found = 0; found < count;) {
@@ -321,7 +328,7 @@ static yoke_status read_members(scanner *scan, long long count, fem_labels *memb
     return YOKE_OK;
 }
 
-/* Gmsh takes a name to its first blank, and writes underscores for blanks itself. */
+/* Gmsh reads a name only up to its first blank; when it writes, it replaces blanks by underscores. */
 static void copy_name(const char *text, char name[LINE_BYTES])
 {
     while (isspace((unsigned char)*text)) text++;
