@@ -54,7 +54,9 @@ static yoke_status tree_members_create(const fem_problem *problem, tree_members 
     return YOKE_OK;
 }
 
-/* Whether leaf e touches face, edge or corner `local` (dimension 2, 1, 0) of its tree with the same face, edge or corner of its own. */
+/*
+ * Whether leaf e touches face, edge or corner `local` (dimension 2, 1, 0) of its tree with its own face, edge or corner of the same number.
+ */
 static int leaf_touches(const fem_space *space, int32_t e, int dimension, int local)
 {
     int32_t size = P8EST_QUADRANT_LEN(space->level[e]);
@@ -68,7 +70,7 @@ static int leaf_touches(const fem_space *space, int32_t e, int dimension, int lo
     return 1;
 }
 
-/* One pass over the leaves: counts (boundary->element NULL) or fills, next[condition] being the running position. */
+/* One pass over the leaves: counts members (boundary->element NULL) or stores them, next[condition] being the running position. */
 static void visit_leaves(const fem_space *space, const tree_members *members, fem_boundary *boundary, int64_t *next)
 {
     const fem_problem *problem = space->problem;
@@ -96,7 +98,7 @@ static yoke_status find_areas(const fem_space *space, fem_boundary *boundary)
     return status;
 }
 
-/* status: of this rank, whose own members' areas are known. */
+/* Adds the areas over the ranks.  status: that of this rank, which knows the areas of its own members. */
 static yoke_status add_areas(const fem_space *space, yoke_status status, fem_boundary *boundary)
 {
     status = app_ranks_agree(space->ranks, status);
@@ -168,7 +170,7 @@ static int member_slots(int slots_1d, int dimension, int local, int slots[9])
     return 1;
 }
 
-/* A hanging slot names nodes of a larger face or edge in the same group, so all nodes that the member's slots name are prescribed. */
+/* The nodes of a hanging slot belong to a larger face or edge in the same group, so all nodes of the member's slots are prescribed. */
 static void constrain_member(const fem_space *space, int c, int32_t e, int local, fem_constraints *constraints)
 {
     const fem_problem *problem = space->problem;
@@ -191,7 +193,7 @@ static void constrain_member(const fem_space *space, int c, int32_t e, int local
     }
 }
 
-/* What a rank says of each component of a shared node: the condition that prescribes it, or NaN, and the value. */
+/* Writes, for each component of a shared node, the condition that prescribes it on this rank (NaN if none) and the value. */
 static void put_prescribed(const fem_space *space, const fem_constraints *constraints, double *sent)
 {
     const int n = space->components;
@@ -205,7 +207,7 @@ static void put_prescribed(const fem_space *space, const fem_constraints *constr
     }
 }
 
-/* The first condition of the case counts, as among the members on one rank. */
+/* The first condition of the case applies, as among the members on one rank. */
 static void take_prescribed(const fem_space *space, const double *received, fem_constraints *constraints)
 {
     const fem_halo *halo = space->halo;
@@ -223,7 +225,10 @@ static void take_prescribed(const fem_space *space, const double *received, fem_
     }
 }
 
-/* The members of a condition that touch a node may all be on other ranks: a face that the rank's elements touch by an edge, or an edge that one element has for all. */
+/*
+ * All members of a condition that touch a node may be on other ranks: a face that this rank's elements touch only in an edge, or an edge
+ * that one element represents.
+ */
 static yoke_status constrain_shared(const fem_space *space, fem_constraints *constraints)
 {
     const int n = space->components;

@@ -8,7 +8,7 @@
 #include "mesh/shape.h"
 #include "space/exchange/lists.h"
 
-/* The smallest descendant of a tree that has the point. */
+/* Returns the smallest possible descendant of a tree that contains the point. */
 static p8est_quadrant_t find_smallest(const double r[3])
 {
     const int32_t smallest = P8EST_QUADRANT_LEN(P8EST_QMAXLEVEL);
@@ -20,7 +20,10 @@ static p8est_quadrant_t find_smallest(const double r[3])
     return (p8est_quadrant_t){.x = at[0], .y = at[1], .z = at[2], .level = P8EST_QMAXLEVEL};
 }
 
-/* The leaf of a tree that has the point inside, on the rank that has it: the last one that does not follow the point's smallest descendant in Morton order. */
+/*
+ * Returns the leaf of a tree that contains the point, on the rank that has this leaf: the last leaf that does not follow the point's
+ * smallest descendant in Morton order.
+ */
 static int32_t find_leaf(const fem_forest *forest, int32_t tree, const double r[3])
 {
     p8est_tree_t *leaves = p8est_tree_array_index(forest->p8est->trees, tree);
@@ -64,7 +67,7 @@ static int find_rank(const fem_field *field, const fem_field_point *point)
     return p8est_comm_find_owner(field->forest->p8est, point->tree, &smallest, app_ranks_number(field->space->ranks));
 }
 
-/* Points by the ranks that have them; rank [count] of each. */
+/* Sorts points by the ranks that have them.  rank [count]: the rank of each point. */
 static yoke_status address_points(const fem_field *field, int64_t count, const fem_field_point *points, int *rank, fem_lists *sent)
 {
     for (int64_t i = 0; i < count; i++) sent->count[rank[i] = find_rank(field, &points[i])]++;

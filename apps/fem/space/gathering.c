@@ -17,7 +17,7 @@ static yoke_status make_whole(fem_gathering *g)
     return status;
 }
 
-/* Room for the lists of all ranks, whose lengths are in `counts`: owned nodes and all nodes of each. */
+/* Allocates the lists of all ranks.  counts: numbers of owned nodes and of all nodes of each rank. */
 static yoke_status make_room(fem_gathering *g, const int32_t (*counts)[2])
 {
     const int ranks = app_ranks_count(g->space->ranks);
@@ -43,7 +43,7 @@ static yoke_status make_room(fem_gathering *g, const int32_t (*counts)[2])
     return status ? status : yoke_allocate(g->context, nodes * g->space->components, sizeof(double), &g->all);
 }
 
-/* Which nodes each rank has. */
+/* Lists the nodes of each rank. */
 static yoke_status list_nodes(fem_gathering *g)
 {
     const fem_space *space = g->space;
@@ -97,7 +97,7 @@ void fem_gathering_destroy(fem_gathering *g)
     yoke_release(g->context, g);
 }
 
-/* The values of a node, as one item. */
+/* All values of a node as one item. */
 static MPI_Datatype node_type(const fem_gathering *g)
 {
     MPI_Datatype type;

@@ -31,7 +31,7 @@ static int contains(const fem_space *coarse, int32_t c, const fem_space *fine, i
     return 1;
 }
 
-/* Both lists of leaves are in Morton order, so one pass finds the coarse leaf around each fine one. */
+/* Both lists of leaves are in Morton order, so one pass finds the coarse leaf that contains each fine leaf. */
 static yoke_status find_parents(const fem_space *coarse, const fem_space *fine, int32_t *parent)
 {
     int32_t c = 0;
@@ -45,13 +45,19 @@ static yoke_status find_parents(const fem_space *coarse, const fem_space *fine, 
     return YOKE_OK;
 }
 
-/* Values of the coarse shape functions at the slots of an equal leaf (0) and of the leaf's children (1 + number): the same in all elements. */
+/*
+ * Values of the coarse shape functions at the slots of an equal leaf (place 0) and of the leaf's children (1 + child number).  They are the
+ * same in all elements.
+ */
 enum { PLACES = 9 };
 typedef struct slot_weights {
     double weight[PLACES][27][27]; /* [place][fine slot][coarse slot] */
 } slot_weights;
 
-/* Where in a coarse element lies a slot of a fine one that is `ratio` times as large, with its lower corner at `corner`. */
+/*
+ * Computes the weights of the coarse element's slots at a slot of a fine element whose size is `ratio` times that of the coarse one and
+ * whose lower corner is at `corner` of the coarse one.
+ */
 static void weights_at(const fem_space *coarse, const fem_space *fine, double ratio, const double corner[3], int slot, double weight[27])
 {
     double r[3], in_coarse[3];
@@ -70,7 +76,7 @@ static void fill_slot_weights(const fem_space *coarse, const fem_space *fine, sl
     }
 }
 
-/* Weights of the coarse element's slots at a fine node: known ones, or they are put to `own`. */
+/* Returns the weights of the coarse element's slots at a fine node: a row of `known`, or weights computed into `own`. */
 static const double *node_weights(const fem_space *coarse, const fem_space *fine, const slot_weights *known, int32_t f, int32_t c, int slot,
                                   double own[27])
 {

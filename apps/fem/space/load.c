@@ -1,4 +1,4 @@
-/* Loads at the nodes of a space: of body forces, of thermal strains, of tractions, pressures and total forces on faces. */
+/* Nodal loads of a space from body forces, thermal strains, and tractions, pressures and total forces on faces. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "space/boundary.h"
 #include "space/temperature.h"
 
-enum { MAX_POINTS_1D = 4, SLOTS = 27 }; /* one more point than the stiffness uses: loads may be given functions */
+enum { MAX_POINTS_1D = 4, SLOTS = 27 }; /* one more point than for the stiffness, because loads may be given functions */
 
 typedef struct load_rule {
     int n;
@@ -67,7 +67,7 @@ static int has_body_force(const fem_space *space)
 
 /* ------------------------------------------------------------------------------------------------ thermal strains */
 
-/* The integral of D eps_T : eps(v) in the stiffness' own points, so that strains which are thermal alone give no stress there. */
+/* Integrates D eps_T : eps(v) at the points used for the stiffness, so that purely thermal strains give no stress there. */
 static void thermal_load(const fem_space *space, const load_rule *rule, int32_t e, const double *temperature, double *local)
 {
     const fem_material *material = fem_space_material(space, e);
@@ -89,8 +89,10 @@ static void thermal_load(const fem_space *space, const load_rule *rule, int32_t 
 
 /* ---------------------------------------------------------------------------------------------- all elements */
 
-/* temperature: at the nodes, or NULL.  Elements are computed in parallel, a block at a time, and added in their order: the same bits for
- * any number of threads. */
+/*
+ * temperature: at the nodes, or NULL.  Elements are computed in parallel, a block at a time, and added in their order, so the result is
+ * bitwise the same for any number of threads.
+ */
 static yoke_status add_element_loads(const fem_space *space, const double *temperature, double *load)
 {
     enum { BLOCK = 4096 };
@@ -139,7 +141,7 @@ static yoke_status fail_folded(const fem_space *space, int32_t e, double determi
 
 /* One point of a face's rule. */
 typedef struct surface_point {
-    double x[3], normal[3], weight; /* weight: times the element of area */
+    double x[3], normal[3], weight; /* weight: including the area element */
     double value[SLOTS];            /* shape functions */
 } surface_point;
 

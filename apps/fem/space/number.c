@@ -1,12 +1,13 @@
 /*
- * number.c - nodes of the leaves, told apart by their places.
+ * number.c - numbers the nodes of the leaves, which are identified by their places.
  *
- * A leaf's face or edge hangs where that of its parent is one of a larger leaf, which is found by its middle: among the middles of all faces
- * and edges no two are at one place.  What hangs has the nodes of the parent's face or edge.  p8est_lnodes gives the same nodes and
- * codes, but takes 25 microseconds a tree.
+ * A leaf's face or edge hangs if its parent's face or edge is also one of a larger leaf.  That one is found by its middle, because the
+ * middles of all faces and edges lie at different places.  A hanging face or edge has the nodes of the parent's face or edge.  p8est_lnodes
+ * gives the same nodes and codes, but takes 25 microseconds per tree.
  *
- * On several ranks each numbers what its own leaves touch.  Leaves of other ranks beside them (p8est's ghosts) say what hangs, and only nodes of leaves that have
- * such ghosts beside them can be touched by other ranks: either such a leaf touches the node, or a larger one beside it whose node it is.
+ * On several ranks, each rank numbers the nodes that its own leaves touch.  The adjacent leaves of other ranks (p8est's ghosts) determine
+ * what hangs.  Only nodes of leaves adjacent to such ghosts can be touched by other ranks: either a ghost touches the node, or a larger
+ * adjacent ghost has it as a node.
  */
 #include <p8est_ghost.h>
 
@@ -24,7 +25,7 @@ typedef struct numbering {
     p8est_ghost_t *ghost; /* NULL on one rank */
 } numbering;
 
-/* In the units of places: the lower corner of a leaf, or of its parent, and the length of its edges. */
+/* A leaf or its parent in units of places: lower corner, and length of the edges. */
 typedef struct box {
     int32_t tree, corner[3], length;
     int child; /* number among its siblings */
@@ -51,7 +52,7 @@ static box parent_box(const box *leaf)
 
 /* ------------------------------------------------------------------------------------------- what hangs */
 
-/* The middle of the edge along an axis, or, the other way round, of the face across it, that touches corner c of the box. */
+/* The middle of the edge along an axis (or, if is_face, of the face normal to the axis) that touches corner c of the box. */
 static void middle_at_corner(const box *b, int axis, int is_face, int c, int32_t at[3])
 {
     for (int a = 0; a < 3; a++) at[a] = b->corner[a] + ((a == axis) != is_face ? b->length / 2 : (c >> a & 1) * b->length);
@@ -84,7 +85,10 @@ static int is_middle(const numbering *n, const box *b, int axis, int is_face, in
     return fem_places_has(&n->middles, entity, place);
 }
 
-/* As in p8est_lnodes.h: the number of the child, a bit for each of its parent's faces at it that hangs, a bit for each edge. */
+/*
+ * Returns the face code of p8est_lnodes.h: the child's number, a bit for each hanging face of the parent at this child, and a bit for each
+ * hanging edge.
+ */
 static int16_t find_face_code(const numbering *n, int32_t e)
 {
     if (!n->space->level[e]) return 0;
@@ -139,7 +143,7 @@ static yoke_status find_face_codes(numbering *n)
 
 /* ------------------------------------------------------------------------------------------------ nodes */
 
-/* Bits of the axes along which a slot of an element has the place of the parent's slot. */
+/* Returns the bits of the axes along which an element's slot has the place of the parent's slot. */
 static int parents_axes(int16_t face_code, const int step[3], int steps)
 {
     int outer = 0, axes = 0;
@@ -152,7 +156,7 @@ static int parents_axes(int16_t face_code, const int step[3], int steps)
     return axes;
 }
 
-/* The entity and place of a slot's node; the element's own box and its parent's. */
+/* Finds entity and place of a slot's node, given the boxes of the element and of its parent. */
 static uint32_t find_place(const numbering *n, int16_t face_code, const box *leaf, const box *parent, int s, uint64_t *place)
 {
     const int points = n->space->slots_1d, steps = points - 1;
@@ -166,7 +170,7 @@ static uint32_t find_place(const numbering *n, int16_t face_code, const box *lea
     return fem_skeleton_place(n->skeleton, leaf->tree, at, place);
 }
 
-/* Nobody else has the centre. */
+/* No other element has a node at the centre. */
 static int is_centre(const fem_space *space, int s) { return space->slots_1d == 3 && s == 13; }
 
 static yoke_status number_element(numbering *n, int32_t e)
@@ -193,7 +197,10 @@ static yoke_status number_element(numbering *n, int32_t e)
 
 /* ----------------------------------------------------------------------------------------------- other ranks */
 
-/* Keys of all nodes that other ranks may touch, and where they meet; there is room for all nodes, listed [num_nodes] is all zero. */
+/*
+ * Lists the keys of all nodes that other ranks may touch, and where the keys meet.  The arrays have room for all nodes; listed [num_nodes]
+ * is zero on entry.
+ */
 static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys, int *meeting)
 {
     const fem_space *space = n->space;
@@ -213,7 +220,7 @@ static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys
     return count;
 }
 
-/* Status: of this rank until here. */
+/* status: that of this rank so far. */
 static yoke_status find_halo(const numbering *n, yoke_status status)
 {
     fem_space *space = n->space;
@@ -237,7 +244,7 @@ static yoke_status find_halo(const numbering *n, yoke_status status)
 
 yoke_status space_number(fem_space *space)
 {
-    /* of a large uniform mesh; unstructured ones have a little more */
+    /* For a large uniform mesh; an unstructured mesh has slightly more. */
     const int nodes_per_element = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 4 : 7;
     numbering n = {.space = space, .skeleton = space->forest->skeleton};
     if (space->ranks) n.ghost = p8est_ghost_new(space->forest->p8est, P8EST_CONNECT_FULL);

@@ -1,4 +1,4 @@
-/* Values at the slots of an element: those that hang, and those that a serendipity element lacks, follow from others. */
+/* Values at the slots of an element.  Slots that hang, and slots that a serendipity element lacks, are computed from others. */
 #include <string.h>
 
 #include <p8est_lnodes.h>
@@ -6,16 +6,16 @@
 #include "mesh/shape.h"
 #include "space/private.h"
 
-/* Values of the n shape functions of a whole edge at the nodes of its half `half`: weight [n][n]. */
+/* Values of the n shape functions of a whole edge at the nodes of one of its halves: weight [n][n]. */
 static void half_edge_weights(int n, int half, double weight[3][3])
 {
     for (int i = 0; i < n; i++) fem_shape_1d(n, 0.5 * (half + (double)i / (n - 1)), weight[i], NULL, NULL);
 }
 
-/* The hanging faces of an element and the edges that hang by themselves. */
+/* The hanging faces of an element, and its hanging edges that do not belong to a hanging face. */
 typedef struct hanging_parts {
     int faces, edges;
-    int face[3], face_child[3]; /* face and the corner of the full face that it touches */
+    int face[3], face_child[3]; /* face, and the corner of the full face that the element touches */
     int edge[3], edge_half[3];
 } hanging_parts;
 
@@ -90,13 +90,13 @@ static void fold_serendipity(int n, double *local)
     for (int f = 0; f < 6; f++) fold_face_centre(f, n, local);
 }
 
-/* A hanging face or edge: its slots, and what each is interpolated from. */
+/* A hanging face or edge, its slots, and the weights of the interpolation. */
 typedef struct hanging_entity {
     int count, slot[9];
-    double weight[9][9]; /* [count][count] of a slot from each */
+    double weight[9][9]; /* [count][count] of slot `to` from slot `from` */
 } hanging_entity;
 
-/* Number h: the faces, then the edges. */
+/* Describes entity h: the faces come first, then the edges. */
 static void find_hanging(int m, const hanging_parts *parts, int h, hanging_entity *entity)
 {
     double ws[3][3], wt[3][3];
@@ -116,7 +116,7 @@ static void find_hanging(int m, const hanging_parts *parts, int h, hanging_entit
         for (int from = 0; from < m * m; from++) entity->weight[to][from] = ws[to % m][from % m] * wt[to / m][from / m];
 }
 
-/* Entities (faces, edges) overlap in shared slots, so all are computed from the gathered values and written afterwards. */
+/* Faces and edges share slots, so all results are computed from the gathered values and written to `local`. */
 static void expand_hanging(const fem_space *space, const hanging_parts *parts, int n, double *local)
 {
     double gathered[27 * 6];
@@ -136,7 +136,7 @@ static void expand_hanging(const fem_space *space, const hanging_parts *parts, i
     }
 }
 
-/* Each slot's entity that interpolates it, by its number as above; -1: none. */
+/* For each slot, the number of the entity (as in find_hanging) that interpolates it; -1: none. */
 static void find_owners(int m, const hanging_parts *parts, int8_t owner[27])
 {
     memset(owner, -1, 27);

@@ -26,8 +26,8 @@ static void copy_leaves(fem_space *space)
 }
 
 /*
- * Numbers the nodes in the order in which the elements touch them: the corners of a finer space, or all nodes of one that has corners only.
- * number [nodes of the finer space] becomes the new number, -1: none.
+ * Numbers nodes in the order in which the elements touch them: the corners of a finer space, or all nodes of a space that has only corners.
+ * number [nodes of the finer space]: the new number, -1: none.
  */
 static void number_corners(fem_space *space, const fem_space *from, int32_t *number)
 {
@@ -94,7 +94,7 @@ static int compare_pairs(const void *a, const void *b)
     return (p[1] > q[1]) - (p[1] < q[1]);
 }
 
-/* Each full face with hanging halves and each full edge with hanging halves has a fixed number of hanging nodes; count those once. */
+/* Each full face and each full edge with hanging halves has a fixed number of hanging nodes; each is counted once. */
 static yoke_status count_hanging(fem_space *space)
 {
     int64_t faces = 0, edges = 0, distinct = 0;
@@ -143,7 +143,7 @@ static yoke_status allocate_leaves(fem_space *space)
     return status;
 }
 
-/* Once the nodes have been numbered. */
+/* Called after the nodes have been numbered. */
 static yoke_status allocate_homes(fem_space *space)
 {
     yoke_context *c = space->context;
@@ -203,7 +203,7 @@ yoke_status fem_space_create(const fem_problem *problem, const fem_forest *fores
     return YOKE_OK;
 }
 
-/* Corner nodes of the finer space, in places that it has found already. */
+/* Creates the nodes at the corners of the finer space, at positions that the finer space has computed. */
 static yoke_status build_corners(fem_space *space, const fem_space *from)
 {
     int32_t *number = NULL;

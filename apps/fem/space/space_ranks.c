@@ -1,11 +1,14 @@
-/* space_ranks.c - what a space on several ranks has beside that of one: numbers over all of them, and who counts which node. */
+/* space_ranks.c - data that only a space on several ranks has: global numbers, and the rank on which each node counts. */
 #include <string.h>
 
 #include "space/private.h"
 
 /* ------------------------------------------------------------------------------------------------------- numbers */
 
-/* Numbers of owned nodes, then from their owners, who are the lowest of all neighbours that have them, those of the others. */
+/*
+ * Numbers the owned nodes, and receives the numbers of the other nodes from their owners.  The owner is the lowest of all ranks that have
+ * the node.
+ */
 static void fill_numbers(fem_space *space, const int *owner, fem_halo_messages *messages)
 {
     const fem_halo *halo = space->halo;
@@ -17,11 +20,11 @@ static void fill_numbers(fem_space *space, const int *owner, fem_halo_messages *
     const int64_t *received = messages->received;
     for (int32_t i = 0; i < halo->first[halo->num_neighbours]; i++) {
         int64_t *number = &space->global_node[halo->shared[halo->item[i]]];
-        if (*number < 0) *number = received[i]; /* neighbours are in ascending order: the owner comes first */
+        if (*number < 0) *number = received[i]; /* neighbours are in ascending order, so the owner comes first */
     }
 }
 
-/* The copies that count: of the lowest rank with a home for the node. */
+/* Finds the copies that count: that of the lowest rank with a home for the node. */
 static void find_counting(fem_space *space, float *homes, fem_halo_messages *messages)
 {
     fem_halo *halo = space->halo;
@@ -81,7 +84,7 @@ yoke_status space_complete_positions(fem_space *space) { return fem_halo_agree(s
 
 /* --------------------------------------------------------------------------------------------------------- counts */
 
-/* Edges of which other ranks may know. */
+/* Edges that other ranks may have too. */
 typedef struct shared_edges {
     const int32_t (*ends)[2]; /* of all edges */
     uint8_t *shared;          /* [num_nodes] nodes that other ranks have, too */
@@ -90,7 +93,7 @@ typedef struct shared_edges {
     int *meeting;
 } shared_edges;
 
-/* The numbers of an edge's ends over all ranks, 48 bits each, as one key; it meets at the owner of the lower one. */
+/* Makes one key of the global numbers of an edge's ends, 48 bits each.  The key meets at the owner of the end with the lower number. */
 static void list_edge(const fem_space *space, int32_t edge, shared_edges *e, int64_t at)
 {
     int32_t low = e->ends[edge][0], high = e->ends[edge][1];
@@ -103,7 +106,7 @@ static void list_edge(const fem_space *space, int32_t edge, shared_edges *e, int
     e->meeting[at] = e->owner[low];
 }
 
-/* Edges whose ends other ranks have too may be known to several of them: the lowest counts them. */
+/* Edges with two shared ends may occur on several ranks; the lowest of these counts the edge. */
 static yoke_status count_once(const fem_space *space, shared_edges *e, int64_t *edges)
 {
     fem_halo *same;

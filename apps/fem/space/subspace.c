@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* Local numbers of the whole space's nodes while a subspace is made. */
+/* Local numbers of nodes of the whole space while a subspace is created. */
 enum { OUTSIDE = -1, ADDITIONAL = -2 };
 
-/* Element data, and local numbers in the order of touching; returns how many nodes the elements touch. */
+/* Copies element data and numbers the nodes in the order in which the elements touch them.  Returns the number of touched nodes. */
 static int32_t copy_elements(const fem_space *whole, int32_t begin, fem_space *space, int32_t *local)
 {
     int32_t touched = 0;
@@ -24,7 +24,7 @@ static int32_t copy_elements(const fem_space *whole, int32_t begin, fem_space *s
     return touched;
 }
 
-/* Numbers the additional nodes behind the others; returns how many nodes there are. */
+/* Numbers the additional nodes after the others.  Returns the number of all nodes. */
 static int32_t number_additional(const fem_space *whole, int64_t num_more, const int32_t *more, int32_t touched, int32_t *local)
 {
     int32_t count = touched;
@@ -47,7 +47,7 @@ static yoke_status allocate_elements(fem_space *space)
     return status;
 }
 
-/* Positions and constraints of the nodes. */
+/* Copies positions and constraints of the nodes. */
 static yoke_status copy_nodes(const fem_space *whole, const fem_constraints *constraints, const int32_t *local, fem_subspace *subspace)
 {
     fem_space *space = subspace->space;

@@ -20,7 +20,7 @@ static double temperature_at(const fem_problem *problem, const double x[3])
     return sum + t->radial * sqrt(square);
 }
 
-/* Adds the field, at the nodes' places in the coarse elements that they lie in. */
+/* Adds the field, evaluated at the nodes' positions in the coarse elements that contain them. */
 static yoke_status add_field(const fem_space *space, double *temperature)
 {
     fem_field_point *points = NULL;

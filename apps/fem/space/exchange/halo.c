@@ -16,7 +16,7 @@ enum { TAG = 71 };
 #include "space/exchange/halo_values.h"
 #undef REAL
 
-/* Calls one of the two instances by the size of a value. */
+/* Calls the instance for doubles or for floats, according to the size of a value. */
 #define BY_SIZE(m, operation, ...) ((m)->bytes == 8 ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
 
 void fem_halo_destroy(fem_halo *halo)
@@ -62,7 +62,7 @@ static int by_node(const void *a, const void *b)
     return (p->node > q->node) - (p->node < q->node);
 }
 
-/* index [old shared nodes]: their places among the new ones, -1: left out. */
+/* index [old shared nodes]: positions among the new shared nodes, -1: left out. */
 static void restrict_lists(const fem_halo *from, const int32_t *index, fem_halo *halo)
 {
     int32_t items = 0;
@@ -152,7 +152,8 @@ void fem_halo_begin(fem_halo_messages *m, int bytes, int width, const void *valu
 {
     const fem_halo *halo = m->halo;
     const int64_t node = (int64_t)bytes * width;
-    const MPI_Datatype value = bytes == 8 ? MPI_UINT64_T : MPI_UINT32_T; /* not bytes, of which a message could have 2 GB only */
+    /* 4- or 8-byte items, because a message of single bytes is limited to 2 GB. */
+    const MPI_Datatype value = bytes == 8 ? MPI_UINT64_T : MPI_UINT32_T;
     MPI_Request *request = m->requests;
     m->bytes = bytes;
     m->width = width;
@@ -181,7 +182,7 @@ void fem_halo_end_agree(fem_halo_messages *m, void *values, const int32_t *place
     BY_SIZE(m, choose, m, values, place);
 }
 
-/* Once, of doubles at all nodes. */
+/* Exchanges doubles at all nodes once. */
 static yoke_status exchange(const fem_halo *halo, int n, double *values, void (*end)(fem_halo_messages *, void *, const int32_t *))
 {
     fem_halo_messages *m = NULL;

@@ -1,6 +1,6 @@
 /*
- * halo_create.c - who shares which nodes: each rank sends its keys to the ranks where they meet; such a rank finds those which several have sent, and tells
- * them of each other.
+ * halo_create.c - finds which ranks share which nodes.  Each rank sends its keys to the ranks where the keys meet.  A rank that receives
+ * the same key from several ranks informs these ranks of each other.
  */
 #include <stdlib.h>
 
@@ -22,14 +22,14 @@ static yoke_status address_keys(yoke_context *context, const app_ranks *ranks, i
     return YOKE_OK;
 }
 
-/* A key that has arrived; an answer: another rank has the key of a node, too. */
+/* A received key.  An answer says that another rank has the same key. */
 typedef struct arrival {
     fem_halo_key key;
     int rank;
 } arrival;
 
 typedef struct answer {
-    fem_halo_key key; /* with the node of whom it is for */
+    fem_halo_key key; /* with the receiver's node */
     int rank, unused;
 } answer;
 
@@ -55,7 +55,7 @@ static int by_rank_and_key(const void *a, const void *b)
 
 /* ---------------------------------------------------------------------------------------------------- its answers */
 
-/* Counts the answers to each rank (write 0) or writes them; arrivals are sorted. */
+/* Counts the answers to each rank (write = 0) or writes them.  The arrivals are sorted. */
 static void answer_all(const arrival *arrivals, int64_t count, int write, fem_lists *answers)
 {
     for (int64_t first = 0, end; first < count; first = end) {
@@ -102,7 +102,7 @@ static int by_number(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* The index of a node in the ascending list of shared ones. */
+/* Index of a node in the ascending list of shared nodes. */
 static int32_t index_of(const fem_halo *halo, int32_t node)
 {
     const int32_t *found = bsearch(&node, halo->shared, (size_t)halo->num_shared, sizeof node, by_number);

@@ -42,7 +42,7 @@ void fem_lists_release(fem_lists *l)
     yoke_release(l->context, l->requests);
 }
 
-/* An item as a whole, so that counts are of items. */
+/* One whole item, so that message counts are numbers of items. */
 static MPI_Datatype item_type(int bytes)
 {
     MPI_Datatype type;
@@ -52,8 +52,8 @@ static MPI_Datatype item_type(int bytes)
 }
 
 /*
- * Items of `from` go to their ranks, and those of `to` come from theirs: counts and places are those of the lists, what travels are `bytes` bytes at `out` and `in`.
- * This rank's own ones are copied.  requests: of the messages.
+ * Sends the items of `from` to their ranks, and receives the items of `to`.  Counts and positions are those of the lists; each item is
+ * `bytes` bytes at `out` and `in`.  Items for this rank are copied.  request: room for the requests of all messages.
  */
 static void exchange(const fem_lists *from, const fem_lists *to, int bytes, const void *out, void *in, MPI_Request *request)
 {

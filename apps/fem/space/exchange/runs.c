@@ -22,7 +22,8 @@ void fem_runs_list(app_ranks *ranks, int64_t first, int64_t all, int64_t *list)
 int fem_runs_owner(const int64_t *list, int ranks, int64_t item)
 {
     int low = 0, high = ranks;
-    while (high - low > 1) { /* the last rank whose run begins at the item or before: those before it with the same beginning have none */
+    /* Finds the last rank whose run begins at or before the item; earlier ranks with the same beginning have empty runs. */
+    while (high - low > 1) {
         const int middle = low + (high - low) / 2;
         if (list[middle] <= item)
             low = middle;
@@ -32,7 +33,7 @@ int fem_runs_owner(const int64_t *list, int ranks, int64_t item)
     return low;
 }
 
-/* Of a rank's run in one list, how many ranks have something in the other; itself left out. */
+/* Returns how many other ranks have items in `theirs` that belong to this rank's run in `mine`. */
 static int count_others(int ranks, int rank, const int64_t *mine, const int64_t *theirs)
 {
     int count = 0;
@@ -80,7 +81,7 @@ int64_t fem_runs_moved(const fem_runs *runs)
     return runs->to[rank + 1] - runs->to[rank];
 }
 
-/* Where a run begins, in bytes from the item `first` on. */
+/* Byte offset of a run's beginning from item `first`. */
 static int64_t place(run r, int64_t first, int bytes) { return (r.first - first) * bytes; }
 
 void fem_runs_move(fem_runs *runs, int back, int bytes, const void *items, void *moved)
@@ -90,7 +91,7 @@ void fem_runs_move(fem_runs *runs, int back, int bytes, const void *items, void 
     const char *had = items;
     char *has = moved;
     MPI_Request *request = runs->requests;
-    MPI_Datatype item; /* as a whole, so that counts are of items */
+    MPI_Datatype item; /* one whole item, so that message counts are numbers of items */
     int posted = 0;
     MPI_Type_contiguous(bytes, MPI_BYTE, &item);
     MPI_Type_commit(&item);

@@ -29,7 +29,8 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
     for (int64_t i = 0; i < 3 * mesh->num_vertices; i++) c->vertices[i] = mesh->vertices[i];
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++) c->tree_to_vertex[i] = mesh->corners[i];
     for (p4est_topidx_t t = 0; t < c->num_trees; t++) {
-        for (int f = 0; f < 6; f++) { /* each tree its own neighbour: p8est_connectivity_complete finds the true ones by the vertices */
+        /* Each tree is its own neighbour; p8est_connectivity_complete finds the true neighbours from the vertices. */
+        for (int f = 0; f < 6; f++) {
             c->tree_to_tree[6 * t + f] = t;
             c->tree_to_face[6 * t + f] = (int8_t)f;
         }
@@ -72,7 +73,10 @@ yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
     return YOKE_OK;
 }
 
-/* Whether no two leaves can differ by more than one level: balancing takes 40 microseconds a tree even where it finds nothing to do. */
+/*
+ * Whether the levels exclude that two leaves differ by more than one level.  Balancing takes 40 microseconds per tree even if it changes
+ * nothing.
+ */
 static int is_balanced_by_levels(const fem_forest *forest)
 {
     const p8est_t *p8est = forest->p8est;
@@ -94,7 +98,7 @@ static void balance(const fem_forest *forest)
     if (!is_balanced_by_levels(forest)) p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL);
 }
 
-/* p8est visits leaves in Morton order, so the marks are read one after the other; leaves that refinement makes are not visited. */
+/* p8est visits leaves in Morton order, so the marks are read one after the other.  Leaves created by this refinement are not visited. */
 typedef struct mark_cursor {
     const uint8_t *mark;
 } mark_cursor;

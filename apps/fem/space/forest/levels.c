@@ -3,12 +3,12 @@
 #include <p8est_extended.h>
 #include <p8est_io.h>
 
-/* Places along the curve through a tree: those of the leaves that it would have at the deepest level. */
+/* Number of places along the curve through a tree: that of its leaves at the deepest level. */
 static const uint64_t places = UINT64_C(1) << 3 * FEM_MAX_LEVEL;
 
 static uint64_t places_of(int level) { return places >> 3 * level; }
 
-/* Every third bit of a place, from bit `axis` on: a coordinate. */
+/* Extracts a coordinate: every third bit of a place, from bit `axis` on. */
 static p4est_qcoord_t coordinate(uint64_t place, int axis)
 {
     p4est_qcoord_t x = 0;
@@ -22,7 +22,7 @@ static yoke_status fail(const fem_mesh *mesh, int64_t leaf)
                      (long long)leaf + 1, mesh->path);
 }
 
-/* quadrants [end - begin][4]: x, y, z, level of these leaves; before [num_elements + 1]: how many leaves are in the trees before each. */
+/* Fills quadrants [end - begin][4] (x, y, z, level of these leaves) and before [num_elements + 1] (number of leaves before each tree). */
 static yoke_status place_leaves(const fem_mesh *mesh, int64_t num_leaves, const int8_t *level, int64_t begin, int64_t end,
                                 p4est_qcoord_t *quadrants, p4est_gloidx_t *before)
 {
@@ -44,7 +44,7 @@ static yoke_status place_leaves(const fem_mesh *mesh, int64_t num_leaves, const 
     return tree == mesh->num_elements && place == 0 ? YOKE_OK : fail(mesh, num_leaves - 1);
 }
 
-/* Its leaves in equal shares; level is that of all leaves on each rank. */
+/* Creates the leaves, in equal shares for the ranks.  `level` holds the levels of all leaves on each rank. */
 static yoke_status inflate(const fem_mesh *mesh, int64_t num_leaves, const int8_t *level, fem_forest *forest)
 {
     const int ranks = app_ranks_count(forest->ranks), rank = app_ranks_number(forest->ranks);
@@ -62,7 +62,8 @@ static yoke_status inflate(const fem_mesh *mesh, int64_t num_leaves, const int8_
         p8est_destroy(forest->p8est);
         forest->p8est =
             p8est_inflate(forest->ranks ? sc_MPI_COMM_WORLD : sc_MPI_COMM_SELF, forest->connectivity, first, before, quadrants, NULL, NULL);
-        p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL); /* changes nothing but what no run has written */
+        /* Changes nothing if the levels were written by a run; otherwise see below. */
+        p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL);
         if (fem_forest_all_leaves(forest) != num_leaves)
             status =
                 yoke_fail(mesh->context, YOKE_ERROR_INPUT, "the levels of neighbouring elements of %s differ by more than one", mesh->path);

@@ -34,7 +34,7 @@ void fem_places_end(fem_places *places)
     places->entry = NULL;
 }
 
-/* The entry of the place, or the unused one where it belongs. */
+/* Returns the entry of the place, or the unused entry where it belongs. */
 static fem_place *find(const fem_places *places, uint32_t entity, uint64_t place)
 {
     uint64_t i = hash(entity, place) & places->mask;

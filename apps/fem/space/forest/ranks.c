@@ -1,4 +1,4 @@
-/* ranks.c - which rank has which leaves, and all of them on one. */
+/* ranks.c - partitions the leaves among ranks, and gathers all of them on one rank. */
 #include <stdlib.h>
 
 #include <mpi.h>
@@ -13,10 +13,10 @@ enum { MOST_ALIGNED = 4 };
 
 /* A cut: leaves from `position` on belong to the next rank. */
 typedef struct cuts {
-    int count;         /* one fewer than ranks */
+    int count;         /* number of ranks minus one */
     int64_t *position; /* [count] */
-    int64_t *ancestor; /* [count][5] tree, coordinates and level of the ancestor of the leaf there */
-    int64_t *before;   /* [count] leaves before that ancestor */
+    int64_t *ancestor; /* [count][5] tree, coordinates and level of an ancestor of the leaf at the cut */
+    int64_t *before;   /* [count] number of leaves before that ancestor */
 } cuts;
 
 static int levels_to_align(const fem_forest *forest)
@@ -27,7 +27,7 @@ static int levels_to_align(const fem_forest *forest)
     return levels;
 }
 
-/* The leaf of this rank with a global number that it has. */
+/* Returns the leaf of this rank that has a given global number. */
 static const p8est_quadrant_t *find_leaf(p8est_t *p8est, int64_t global, p4est_topidx_t *tree)
 {
     const int64_t local = global - p8est->global_first_quadrant[p8est->mpirank];
@@ -39,7 +39,7 @@ static const p8est_quadrant_t *find_leaf(p8est_t *p8est, int64_t global, p4est_t
     }
 }
 
-/* This rank's leaves that come before the quadrant or its first descendant. */
+/* Returns how many of this rank's leaves precede the quadrant and its descendants. */
 static int64_t count_before(p8est_t *p8est, p4est_topidx_t tree, const p8est_quadrant_t *ancestor)
 {
     if (!p8est->local_num_quadrants || tree < p8est->first_local_tree) return 0;
@@ -56,7 +56,7 @@ static int64_t count_before(p8est_t *p8est, p4est_topidx_t tree, const p8est_qua
     return of->quadrants_offset + (int64_t)low;
 }
 
-/* ancestor of each cut that lies among this rank's leaves; zeros for others, so that sums over the ranks are known to all. */
+/* Finds the ancestors for the cuts among this rank's leaves, and sets those of other cuts to zero, so that sums over the ranks give all. */
 static void find_ancestors(p8est_t *p8est, int levels, const cuts *c)
 {
     const int64_t first = p8est->global_first_quadrant[p8est->mpirank], end = first + p8est->local_num_quadrants;
@@ -75,7 +75,7 @@ static void find_ancestors(p8est_t *p8est, int levels, const cuts *c)
     }
 }
 
-/* One step down to the beginnings of ancestors; returns whether a cut has moved. */
+/* Moves each cut down to the beginning of its ancestor once.  Returns whether a cut has moved. */
 static int move_cuts(p8est_t *p8est, int levels, const cuts *c)
 {
     int moved = 0;
@@ -100,7 +100,7 @@ static void place_cuts(const fem_forest *forest, const double *share, const cuts
     const double leaves = (double)forest->p8est->global_num_quadrants;
     double all = 0, before = 0;
     for (int r = 0; r <= c->count && share; r++) all += share[r];
-    if (!(all > 0)) share = NULL; /* no rank is to have anything: equal parts */
+    if (!(all > 0)) share = NULL; /* all shares are zero: use equal parts */
     if (!share) all = c->count + 1;
     for (int r = 0; r < c->count; r++) {
         before += share ? share[r] : 1;
@@ -152,9 +152,9 @@ int fem_forest_rank_at(const fem_forest *forest, uint32_t entity, uint64_t place
 
 /* ---------------------------------------------------------------------------------------------------- all on one rank */
 
-/* What rank 0 needs to make the forest. */
+/* Data from which rank 0 creates the forest. */
 typedef struct collection {
-    int *count, *first; /* [ranks] coordinates of leaves of each rank */
+    int *count, *first; /* [ranks] numbers and positions of the coordinates of each rank's leaves */
     p4est_gloidx_t *pertree;
     sc_array_t *all, *own;
 } collection;

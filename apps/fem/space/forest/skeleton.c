@@ -5,16 +5,16 @@
 #include "space/forest/forest.h"
 #include "space/forest/places.h"
 
-/* How long p8est's trees are differs among its versions (2^19 in 2.2, 2^30 from 2.3 on); places do not depend on it. */
+/* The length of p8est's trees depends on its version (2^19 in 2.2, 2^30 from 2.3 on); places do not depend on it. */
 _Static_assert(FEM_PLACE_UNIT >= 1 && FEM_MAX_LEVEL < P8EST_QMAXLEVEL, "p8est's trees are too short for places");
 _Static_assert(P8EST_QUADRANT_LEN(FEM_MAX_LEVEL) == 2 * FEM_PLACE_UNIT, "middles of the deepest leaves' edges have no place");
 
 enum { BITS = 18 };                       /* of a coordinate */
-enum { FACE = 0, EDGE = 6, CORNER = 18 }; /* the first of them in the parts of a tree */
+enum { FACE = 0, EDGE = 6, CORNER = 18 }; /* index of the first of them among the parts of a tree */
 
 static uint64_t pair_of(uint32_t a, uint32_t b) { return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a; }
 
-/* Numbers of pairs of vertices: the edges, and the diagonals of faces, which tell faces from one another. */
+/* Numbers pairs of vertices: edges, and diagonals of faces, by which faces are identified. */
 static uint32_t *number_pair(fem_places *pairs, uint32_t a, uint32_t b, uint32_t kind)
 {
     int32_t *number = fem_places_number(pairs, kind, pair_of(a, b));
@@ -54,7 +54,7 @@ static yoke_status number_faces(fem_places *pairs, const int32_t *corners, uint3
 
 static yoke_status fill(fem_skeleton *skeleton, int64_t trees)
 {
-    fem_places pairs; /* faces, edges and diagonals have one sequence of numbers */
+    fem_places pairs; /* faces, edges and diagonals share one sequence of numbers */
     yoke_status status = fem_places_start(&pairs, skeleton->context, 12 * trees);
     for (int64_t t = 0; t < trees && !status; t++) {
         status = number_edges(&pairs, skeleton->corners + 8 * t, skeleton->edge + 12 * t);
@@ -67,7 +67,7 @@ static yoke_status fill(fem_skeleton *skeleton, int64_t trees)
     return status;
 }
 
-/* From the last tree to the first, so that the lowest one stays. */
+/* Goes from the last tree to the first, so that the lowest tree remains. */
 static yoke_status fill_uses(fem_skeleton *skeleton, int64_t trees, int64_t vertices)
 {
     const uint32_t first = skeleton->first_face;
@@ -113,7 +113,10 @@ void fem_skeleton_destroy(fem_skeleton *skeleton)
     yoke_release(skeleton->context, skeleton);
 }
 
-/* The corner of a face with the least vertex, from which places on it count; *turned: whether the second axis goes to the lesser of its two neighbours. */
+/*
+ * Returns the corner of a face with the smallest vertex, which is the origin of places on the face.  *turned: whether the second axis leads
+ * to the smaller of its two neighbours.
+ */
 static int find_origin(const int32_t *corners, int face, int *turned)
 {
     const int *c = p8est_face_corners[face];
@@ -124,7 +127,7 @@ static int find_origin(const int32_t *corners, int face, int *turned)
     return least;
 }
 
-/* From the face's vertex with the least number, the first axis towards the lesser of its two neighbours. */
+/* Place relative to the face's smallest vertex; the first axis leads to the smaller of its two neighbours. */
 static uint64_t place_on_face(const int32_t *corners, int face, int32_t u, int32_t v)
 {
     int turned;
@@ -152,7 +155,7 @@ static int high_axis_of(int axis) { return axis == 2 ? 1 : 2; }
 uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const int32_t at[3], uint64_t *place)
 {
     const int32_t *corners = skeleton->corners + 8 * (int64_t)tree;
-    int outer = 0, high = 0; /* bits of the axes at whose ends the point lies, and at whose upper ends */
+    int outer = 0, high = 0; /* bits of the axes at whose ends, and at whose upper ends, the point lies */
     for (int a = 0; a < 3; a++) {
         outer |= (at[a] == 0 || at[a] == FEM_PLACE_LENGTH) << a;
         high |= (at[a] == FEM_PLACE_LENGTH) << a;
@@ -179,7 +182,7 @@ uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const in
             return skeleton->edge[12 * (int64_t)tree + edge];
         }
     }
-    return 0; /* not reached: outer is one of the eight */
+    return 0; /* not reached: outer has one of eight values */
 }
 
 int32_t fem_skeleton_point(const fem_skeleton *skeleton, uint32_t entity, uint64_t place, int32_t at[3])

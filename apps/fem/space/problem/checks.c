@@ -1,4 +1,4 @@
-/* Checks of a problem on its coarse mesh: connection, loads on outer faces, agreeing supports, memory. */
+/* Checks a problem on its coarse mesh: connection, loads on outer faces, consistent supports, memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static face_key key_of_face(const fem_mesh *mesh, int64_t element, int face)
     return key;
 }
 
-/* All faces, those with the same smallest vertex side by side: from first[v] on. */
+/* Lists all faces by their smallest vertex: those of vertex v begin at first[v]. */
 static void sort_faces(const fem_mesh *mesh, int64_t *first, face_key *faces)
 {
     for (int64_t i = 0; i < 6 * mesh->num_elements; i++) first[key_of_face(mesh, i / 6, (int)(i % 6)).vertex[0] + 2]++;
@@ -129,7 +129,7 @@ static yoke_status fail_of_conflict(const fem_case *input, const fem_problem *pr
         (long long)problem->mesh->vertex_tag[vertex], x[0], x[1], x[2]);
 }
 
-/* Conditions meet in whole faces, edges or vertices of the coarse mesh, so that its vertices decide. */
+/* Two conditions meet in whole faces, edges or vertices of the coarse mesh, so checking its vertices is sufficient. */
 yoke_status fem_check_conflicts(const fem_case *input, const fem_problem *problem)
 {
     const fem_mesh *mesh = problem->mesh;
@@ -177,7 +177,10 @@ static double overlap(const fem_mesh *mesh, int64_t element, const fem_case_box 
     return fraction;
 }
 
-/* Elements before the first solve, without those that the balance adds; of several boxes over an element the one with most elements. */
+/*
+ * Estimates the number of elements before the first solve, without those added by balancing.  If several boxes overlap an element, the box
+ * that gives most elements is used.
+ */
 static double estimate_elements(const fem_case_refine *refine, const fem_mesh *mesh)
 {
     double uniform = pow(8, (double)refine->initial.value), total = uniform * (double)mesh->num_elements;

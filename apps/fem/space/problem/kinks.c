@@ -1,4 +1,4 @@
-/* Warning of kinks that a mesh gives a smooth surface: stresses look singular there. */
+/* Warns of kinks where the mesh approximates a smooth surface: stresses appear singular there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #define KINK_DEGREES 0.2
 #define EDGE_DEGREES 20.0 /* a jump above this is an edge of the body */
 
-/* An edge of a group's face: its vertices ascending, and whether the face's coordinate along it runs the other way. */
+/* An edge of a face in a group: its vertices in ascending order, and whether the face's coordinate along it runs the other way. */
 typedef struct side {
     int32_t vertex[2];
     int32_t element;
-    int8_t face, edge, backward; /* edge of the face: s = 0, s = 1, t = 0, t = 1 */
+    int8_t face, edge, backward; /* edges of a face: s = 0, s = 1, t = 0, t = 1 */
 } side;
 
 static int compare_sides(const void *left, const void *right)
@@ -34,7 +34,7 @@ static side side_of(const fem_mesh *mesh, int32_t element, int face, int edge)
         .vertex = {a < b ? a : b, a < b ? b : a}, .element = element, .face = (int8_t)face, .edge = (int8_t)edge, .backward = a > b};
 }
 
-/* Outer normal (not of unit length) of a side's face at position `along` (0 to 1, from its smaller vertex); x: the point. */
+/* Outer normal (not of unit length) of a side's face at position `along` (0 to 1, from the smaller vertex); x: the point there. */
 static void normal_at(const fem_mesh *mesh, const side *at, double along, double normal[3], double x[3])
 {
     int n = mesh->order + 1, slots = n * n * n;
@@ -57,7 +57,7 @@ static void normal_at(const fem_mesh *mesh, const side *at, double along, double
     }
 }
 
-/* Degrees between two vectors; 0 where one has no direction. */
+/* Angle between two vectors in degrees; 0 if one of them is zero. */
 static double angle_between(const double a[3], const double b[3])
 {
     double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -65,7 +65,7 @@ static double angle_between(const double a[3], const double b[3])
     return atan2(sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2]), dot) * (180 / 3.14159265358979323846);
 }
 
-/* The largest jump of the normal along an edge that two faces share, and where it is. */
+/* Returns the largest jump of the normal along an edge shared by two faces, and its position. */
 static double jump_at(const fem_mesh *mesh, const side *a, const side *b, double where[3])
 {
     double largest = 0;
@@ -84,7 +84,7 @@ static double jump_at(const fem_mesh *mesh, const side *a, const side *b, double
 
 static bool same_edge(const side *a, const side *b) { return a->vertex[0] == b->vertex[0] && a->vertex[1] == b->vertex[1]; }
 
-/* Looks at the edges that exactly two faces of the group share. */
+/* Examines the edges that exactly two faces of the group share. */
 static void warn_of_group(const fem_problem *problem, const fem_group *group, const side *sides)
 {
     const fem_mesh *mesh = problem->mesh;

@@ -1,4 +1,4 @@
-/* From a case and its mesh to the boundary value problem: names become groups, engineering constants become Lame's moduli. */
+/* Creates the boundary value problem from a case and its mesh: names become groups, engineering constants become Lame's moduli. */
 #include "space/problem/problem.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ app_place fem_condition_place(const fem_case_boundary *item, const char **key)
 
 /* ------------------------------------------------------------------------------------------ groups */
 
-/* Appends the names of the mesh's groups of one dimension, and a guess. */
+/* Appends the names of the mesh's groups of one dimension, and suggests the most similar name. */
 static yoke_status append_groups(const fem_mesh *mesh, yoke_context *context, int dimension, const char *word, char *text, size_t size)
 {
     void *memory;
@@ -101,7 +101,7 @@ static bool same_material(const fem_material *a, const fem_material *b)
     return a->lambda == b->lambda && a->mu == b->mu && same_density && same_expansion && memcmp(a->force, b->force, sizeof a->force) == 0;
 }
 
-/* Moduli near the ends of their ranges can leave those of a double. */
+/* Moduli near the limits of their ranges may yield Lame's moduli outside the range of a double. */
 static yoke_status check_moduli(const resolver *run, int m)
 {
     const fem_case_material *item = &run->input->keys.materials.items[m];

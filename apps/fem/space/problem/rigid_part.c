@@ -7,9 +7,9 @@
 #include "space/problem/sets.h"
 #include "space/problem/small_svd.h"
 
-/* A part that is taken out must leave so little of the largest value; else the values stay as the case has them. */
+/* A motion is subtracted only if at most this fraction of the largest value remains; otherwise the values of the case stay unchanged. */
 static const double worth_it = 0.1;
-/* A value below this part of the largest is rounding of the fit. */
+/* Values below this fraction of the largest are rounding errors of the fit. */
 static const double rounding = 1e-14;
 static const double zero_singular = 1e-13;
 
@@ -35,14 +35,14 @@ yoke_status fem_find_bodies(const fem_mesh *mesh, int32_t *body, int32_t *num_bo
 
 enum { MOTIONS = 6, COLUMNS = MOTIONS + 1 };
 
-/* One body's fit: rows (motions, prescribed value less the reference). */
+/* The fit for one body: rows of motions and prescribed value minus reference. */
 typedef struct fit {
     double low[3], high[3], centre[3], scale;
-    double reference[3]; /* the first prescribed value of each component, which most fits are exactly */
-    unsigned referenced; /* bits of the components that have one */
+    double reference[3]; /* first prescribed value of each component; most often the fit is exactly this */
+    unsigned referenced; /* bits of the components that have a reference */
     double rows[COLUMNS * COLUMNS];
     double motion[MOTIONS];        /* translation, rotation in units of 1/scale */
-    double largest, shifted, left; /* largest value: prescribed; less the reference; less the motion too */
+    double largest, shifted, left; /* largest value: as prescribed; minus the reference; minus the motion too */
 } fit;
 
 typedef struct fitting {
@@ -52,7 +52,7 @@ typedef struct fitting {
 
 typedef void fit_visitor(fit *f, const double x[3], int component, double value);
 
-/* Each prescribed component at each vertex of each member of each condition. */
+/* Visits each prescribed component at each vertex of each member of each condition. */
 static void visit_prescribed(const fitting *run, fit_visitor *visit)
 {
     const fem_problem *problem = run->problem;
@@ -121,7 +121,7 @@ static void add_row(fit *f, const double x[3], int component, double value)
     fem_qr_add(f->rows, COLUMNS, row);
 }
 
-/* The shortest least squares solution of what add_row collected; Poisson fits the constant alone. */
+/* Computes the least squares solution of minimum norm of the rows collected by add_row.  Poisson fits only the constant. */
 static void solve_fit(fit *f, int motions)
 {
     double a[MOTIONS * MOTIONS], v[MOTIONS * MOTIONS], sigma[MOTIONS], most = 0;
@@ -144,7 +144,7 @@ static void measure_rest(fit *f, const double x[3], int component, double value)
     f->left = fmax(f->left, fabs(rest));
 }
 
-/* The best of: reference and fitted motion, reference alone, nothing; returns whether it is anything. */
+/* Chooses the best of reference with fitted motion, reference alone, and nothing.  Returns whether the result is not nothing. */
 static int choose(const fit *f, fem_rigid_motion *motion)
 {
     memset(motion, 0, sizeof *motion);

@@ -16,7 +16,7 @@ void fem_qr_add(double *r, int n, double *row)
     }
 }
 
-/* Makes columns p and q of a orthogonal; returns whether they were not. */
+/* Makes columns p and q of a orthogonal.  Returns whether they were not orthogonal. */
 static int rotate(double *a, double *v, int n, int p, int q)
 {
     double pp = 0, qq = 0, pq = 0;

@@ -1,10 +1,10 @@
 /*
- * Whether a body can move rigidly: the null space of the rigid motions at the prescribed components.
+ * Finds out whether a body can move rigidly, from the null space of the rigid motions at the prescribed components.
  *
- * Bodies have no node in common.  A piece of a body is a set of elements connected through faces; it has six motions (poisson: one, the
- * constant).  A row of the system is a prescribed component at a vertex, or the equal displacement of two pieces at a vertex that they
- * share: a piece that hangs on another by an edge is a hinge.  Motions that all rows leave at zero are free: singular values of the rows,
- * not of their squares, so that a plate that is constrained at the edge of a millionth of its side is seen to be constrained.
+ * Bodies have no node in common.  A piece of a body is a set of elements connected through faces.  It has six motions (Poisson: one, the
+ * constant).  A row of the system is a prescribed component at a vertex, or the equal displacement of two pieces at a shared vertex: two
+ * pieces that share only an edge form a hinge.  Motions for which all rows vanish are free.  They are found from the singular values of the
+ * rows, not of their squares, so that a plate constrained at an edge of a millionth of its side counts as constrained.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define MAX_PIECES 32
 #define MAX_NAMED 4 /* bodies in one message */
-#define NOISE 1e-6  /* a lever of less than this part of the shortest edge is rounding of the coordinates */
+#define NOISE 1e-6  /* a lever below this fraction of the shortest edge is a rounding error of the coordinates */
 #define MIN_SINGULAR 1e-13
 
 typedef struct rigid {
@@ -23,7 +23,7 @@ typedef struct rigid {
     const fem_problem *problem;
     const int32_t *piece;
     int32_t body, num_pieces;
-    int32_t *local;             /* [num_pieces] number of a piece in the body, -1: not in it */
+    int32_t *local;             /* [num_pieces] number of a piece in the body, -1: in another body */
     int pieces;                 /* of the body */
     int motions;                /* of a piece: translations x, y, z, rotations about x, y, z; or the constant */
     int size;                   /* pieces x motions */
@@ -50,7 +50,10 @@ static double shortest_edge(const fem_mesh *mesh, int64_t element)
     return least;
 }
 
-/* The body's bounding box gives centre and scale, its shortest edge what counts as a lever; numbers its pieces. */
+/*
+ * Computes centre and scale from the body's bounding box, and the shortest significant lever from its shortest edge; numbers the body's
+ * pieces.
+ */
 static void measure_body(rigid *run)
 {
     const fem_mesh *mesh = run->problem->mesh;
@@ -92,7 +95,7 @@ static void motion_row(const rigid *run, int32_t vertex, int component, double s
     for (int j = 0; j < 6; j++) row[j] *= sign;
 }
 
-/* Equal displacement of two pieces at a vertex, or, other < 0, none of the first. */
+/* Adds a row: equal displacement of two pieces at a vertex or, if other < 0, zero displacement of the first. */
 static void add_row(const rigid *run, int32_t vertex, int component, int first, int other)
 {
     double row[6 * MAX_PIECES] = {0};
@@ -114,7 +117,7 @@ static void add_condition(const rigid *run, const fem_condition *condition)
     }
 }
 
-/* Pieces move together at the vertices that they share: each piece with the first one seen there. */
+/* Pieces have equal displacements at shared vertices: each piece is coupled with the first one found at the vertex. */
 static yoke_status add_joints(const rigid *run)
 {
     const fem_mesh *mesh = run->problem->mesh;
@@ -135,8 +138,8 @@ static yoke_status add_joints(const rigid *run)
 /* ------------------------------------------------------------------------------------------ names of the motions */
 
 /*
- * Brings the rows [count][6], (rotation, translation), into reduced echelon form; returns the rank.  Rows without a rotation are then pure
- * translations, and the basis is along the axes where the motions are.
+ * Brings the rows [count][6] of (rotation, translation) into reduced row echelon form.  Returns the rank.  Rows without a rotation are then
+ * pure translations, and the basis vectors are parallel to the axes where possible.
  */
 static int reduce(double rows[][6], int count)
 {
@@ -212,10 +215,12 @@ static int name_piece(const rigid *run, int piece, char *text, size_t size)
 
 typedef struct verdict {
     int32_t free_bodies;
-    char text[2048]; /* of the first of them */
+    char text[2048]; /* about the first of them */
 } verdict;
 
-/* "the body", where there is one; "body 2 of 3 (volume 'plate', element 17 and 99 more, from (0, 0, 0) to (1, 1, 0.1))". */
+/*
+ * Writes "the body" if there is only one, otherwise "body 2 of 3 (volume 'plate', element 17 and 99 more, from (0, 0, 0) to (1, 1, 0.1))".
+ */
 static void name_body(const rigid *run, char *text, size_t size)
 {
     const fem_mesh *mesh = run->problem->mesh;
@@ -236,7 +241,7 @@ static void name_body(const rigid *run, char *text, size_t size)
                run->high[1], run->high[2]);
 }
 
-/* "a piece of the body (element 102 and 0 more), which shares no whole face with the rest, " */
+/* Writes "a piece of the body (element 102 and 0 more), which shares no whole face with the rest, ". */
 static void name_one_piece(const rigid *run, int piece, char *text, size_t size)
 {
     const fem_mesh *mesh = run->problem->mesh;
