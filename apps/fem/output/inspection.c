@@ -23,7 +23,7 @@ static void find_box(const fem_space *space, fem_inspection *inspection)
     for (int a = 0; a < 3; a++) inspection->low[a] = -inspection->low[a];
 }
 
-/* By as many Gauss points along each axis as there are slots, which are exact for the determinant of the map. */
+/* Uses as many Gauss points along each axis as there are slots, which is exact for the determinant of the map. */
 static void add_volumes(const fem_space *space, double *volume)
 {
     int n = space->slots_1d;
@@ -43,7 +43,7 @@ static void add_volumes(const fem_space *space, double *volume)
     app_ranks_sum(space->ranks, volume, space->problem->num_materials);
 }
 
-/* Areas of all face groups: as those of conditions, each on one group. */
+/* Computes the areas of all face groups, as the areas of one condition for each group. */
 static yoke_status add_areas(const fem_space *space, fem_inspection *inspection)
 {
     const fem_mesh *mesh = space->problem->mesh;

@@ -16,7 +16,7 @@ static const char *text_of(char text[32], const char *format, double number)
     return isnan(number) ? "-" : text;
 }
 
-/* With its rank, where there are several. */
+/* Name of the device, preceded by its rank if there are several ranks. */
 static const char *device_of(const fem_profile *profile, int64_t i, char text[96])
 {
     const char *name = profile->names[profile->rows[i].device];
@@ -32,7 +32,7 @@ static int has_frequencies(const fem_profile *profile)
     return 0;
 }
 
-/* What is missing for the same reason is told together. */
+/* Prints one line for all kernels of a device whose energy is missing for the same reason. */
 static void print_reasons(app_terminal *terminal, const fem_profile *profile)
 {
     for (int64_t i = 0; i < profile->count; i++) {

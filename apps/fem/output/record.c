@@ -81,7 +81,7 @@ static json_t *case_value(const fem_case *input)
                      "refine", refine_value, "solver", solver_value);
 }
 
-/* What kinds of element of the file became hexahedra by splitting. */
+/* Numbers of the file's elements, by kind, that were split into hexahedra. */
 static json_t *split_value(const fem_mesh *mesh)
 {
     static const char *const kinds[3] = {"tetrahedra", "prisms", "hexahedra"};
@@ -122,7 +122,7 @@ static json_t *failures_value(const fem_step_record *step)
     return array;
 }
 
-/* Shares that were weighed; null where nothing was. */
+/* The shares that were considered; null if there were none. */
 static json_t *alternatives_value(const fem_step_record *step)
 {
     if (!step->num_weighed) return json_null();
@@ -145,7 +145,7 @@ static json_t *alternatives_value(const fem_step_record *step)
 
 static double relative_error(double predicted, double measured) { return predicted / measured - 1; }
 
-/* What was predicted and what came, apart for products, the step, and how many products there were. */
+/* Sets predicted and measured values, separately for one product, for the step, and for the number of products. */
 static int set_predictions(json_t *value, const fem_step_record *step)
 {
     int failed = json_object_set_new(value, "predicted",
@@ -178,7 +178,10 @@ static int set_predictions(json_t *value, const fem_step_record *step)
     return failed | json_object_set_new(value, "prediction_errors", object);
 }
 
-/* The extremes that have no key of their own from earlier versions, and the places of all: null where they are not of the problem type. */
+/*
+ * Sets the extremes that have no key of their own from earlier versions, and the positions of all extremes; null if they do not exist for
+ * the problem type.
+ */
 static int set_extremes(json_t *value, const fem_step_record *step)
 {
     static const struct {
@@ -279,7 +282,7 @@ static json_t *step_value(const fem_step_record *step)
     return NULL;
 }
 
-/* Force and moment; of a scalar problem the flow. */
+/* Force and moment; for a scalar problem, the flow. */
 static json_t *force_value(const fem_problem *problem, const double force_n[3], const double moment_nm[3])
 {
     if (problem->components == 1) return json_pack("{s:o}", "flow", app_json_number(force_n[0]));
@@ -366,7 +369,7 @@ yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh)
     return status ? status : app_record_set(record->context, record->root, "mesh", mesh_value(mesh));
 }
 
-/* What a run that goes on takes over. */
+/* Keys that a resumed run takes over. */
 static const char *const kept[] = {"steps", "reactions", "loads", "probes", "warnings", "restarts"};
 
 json_t *fem_record_state(const fem_record *record)
@@ -421,7 +424,7 @@ void fem_record_destroy(fem_record *record)
     yoke_release(record->context, record);
 }
 
-/* Whether a file can be written again and again: one that is there and regular, or is not there yet; no standard output ("-"). */
+/* Whether a file can be written repeatedly: a regular file or one that does not exist yet, but not standard output ("-"). */
 static int is_rewritable(const char *path)
 {
     struct stat about;

@@ -21,13 +21,13 @@ struct fem_results {
     yoke_context *context; /* borrowed */
     app_ranks *ranks;      /* borrowed */
     int64_t *processes;    /* [count of ranks] */
-    int descriptor;        /* of the directory; what holds the lock */
-    bool replaced;         /* the old run's files are gone */
-    int64_t first;         /* checkpoint of this run; none yet: INT64_MAX */
+    int descriptor;        /* of the directory; it holds the lock */
+    bool replaced;         /* the old run's files are removed */
+    int64_t first;         /* first checkpoint of this run; none yet: INT64_MAX */
     char directory[PATH_MAX], path[PATH_MAX];
 };
 
-/* Those that make a directory look like a whole run come first. */
+/* Files to be removed.  Those that make a directory look like a complete run come first. */
 static const char *const names[] = {FEM_RESULTS_SERIES, FEM_RESULTS_RECORD, FEM_RESULTS_SUMMARY, FEM_RESULTS_PROBES};
 enum { NAMES = sizeof names / sizeof names[0] };
 
@@ -39,7 +39,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-/* The number in step-NN.vtu, step-NN.pvtu, step-NN-RANK.vtu; -1: it is no such name. */
+/* Returns the number in step-NN.vtu, step-NN.pvtu or step-NN-RANK.vtu; -1: no such name. */
 static int64_t step_number(const char *name, size_t length)
 {
     static const char before[] = "step-";
@@ -94,7 +94,10 @@ static bool is_of_this_run(const fem_results *results, int64_t process)
     return false;
 }
 
-/* NAME.PROCESS-NUMBER.part of a process that is none of this run's: nobody else works here, so that it is of a run that was killed. */
+/*
+ * Whether the name is NAME.PROCESS-NUMBER.part of a process outside this run.  The directory is locked, so that process belonged to a run
+ * that was killed.
+ */
 static bool is_remnant(const fem_results *results, const char *name)
 {
     size_t length = strlen(name);
@@ -107,11 +110,11 @@ static bool is_remnant(const fem_results *results, const char *name)
 
 /* ------------------------------------------------------------------------------------------------- lock */
 
-/* Holds it, on the first rank. */
+/* Locks the directory, on rank 0. */
 static yoke_status lock(fem_results *results)
 {
     results->descriptor = open(results->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* A directory that may be written to and not read cannot be locked, nor can one on a file system without locks. */
+    /* A directory that is writable but not readable cannot be locked, nor can one on a file system without locks. */
     if (results->descriptor < 0 || flock(results->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return YOKE_OK;
     return yoke_fail(results->context, YOKE_ERROR_INPUT,
                      "output directory %s: another run writes its results there; wait for its end, or give another directory "
@@ -119,7 +122,7 @@ static yoke_status lock(fem_results *results)
                      results->directory);
 }
 
-/* Whether another rank has the directory that the first one has made. */
+/* Checks that the directory made by rank 0 exists for this rank. */
 static yoke_status look_for(const fem_results *results)
 {
     struct stat about;
@@ -173,7 +176,7 @@ yoke_status fem_results_path(fem_results *results, const char *name, const char 
     return YOKE_OK;
 }
 
-/* Removes a file or link; what is not there or of another kind stays as it is. */
+/* Removes a file or link.  Other kinds of files stay, and a missing file is no error. */
 static yoke_status remove_file(fem_results *results, const char *name)
 {
     const char *path = NULL;
@@ -185,7 +188,7 @@ static yoke_status remove_file(fem_results *results, const char *name)
     return yoke_fail(results->context, YOKE_ERROR_SYSTEM, "%s, of an earlier run, cannot be removed: %s", path, strerror(errno));
 }
 
-/* Removes steps from `steps` on, and checkpoints that are not of this run. */
+/* Removes the steps from `steps` on, checkpoints of earlier runs, and unfinished files of killed runs. */
 static yoke_status remove_numbered(fem_results *results, int64_t steps)
 {
     yoke_status status = YOKE_OK;
@@ -228,7 +231,7 @@ yoke_status fem_results_continue(fem_results *results, int steps)
     return status;
 }
 
-/* Puts this rank's file in place; before the first step of all the old run's files go. */
+/* Puts this rank's file in place.  Before the first step, all files of the old run are removed. */
 static yoke_status put(fem_results *results, app_file *file)
 {
     yoke_status status = YOKE_OK;
@@ -264,7 +267,7 @@ yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step)
     }
     status = put(results, file);
     if (status) {
-        if (ranks > 1 && results->replaced) remove_file(results, name); /* the other ranks' pieces are nothing without this one's */
+        if (ranks > 1 && results->replaced) remove_file(results, name); /* the pieces of the other ranks are useless without this one */
         return status;
     }
     if (ranks > 1 && rank == 0) {

@@ -1,4 +1,4 @@
-/* series.c - names of the steps' files, and the file that lists them in their order; declared in vtu.h. */
+/* series.c - names of the files of steps, and the file that lists them in order; declared in vtu.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ void fem_vtu_name(int step, int ranks, char name[FEM_VTU_NAME])
 
 void fem_vtu_piece_name(int step, int rank, char name[FEM_VTU_NAME]) { snprintf(name, FEM_VTU_NAME, "step-%02d-%d.vtu", step, rank); }
 
-/* Whether the file of this name lies beside the series. */
+/* Whether a file of this name exists in the directory of the series. */
 static int lies_beside(const char *series, const char *name)
 {
     char path[4096];

@@ -22,11 +22,11 @@ struct fem_summary {
     const fem_problem *problem;
     const fem_probe *probes;
     int num_probes;
-    uint8_t *shared; /* of the coarse mesh's faces; NULL before the first step of elasticity */
+    uint8_t *shared; /* shared faces of the coarse mesh; NULL before the first step of elasticity */
     int64_t num_peaks, most_peaks, num_rows, most_rows;
     fem_peak *peaks;      /* [num_peaks] of each step */
     probe_row *rows;      /* [num_rows] */
-    fem_step_record step; /* the last one, with what is printed of it */
+    fem_step_record step; /* the last step, as far as it is printed */
     int num_reactions;
     fem_reaction *reactions; /* [num_reactions] of the last step */
     double load_force[3], load_moment[3];
@@ -107,10 +107,10 @@ static void add3(double sum[3], const double v[3])
     for (int a = 0; a < 3; a++) sum[a] += v[a];
 }
 
-/* Size of the sum over the sum of sizes; 0 where there is nothing. */
+/* Norm of the sum divided by the sum of norms; 0 if all are zero. */
 static double imbalance(const double sum[3], double sizes) { return sizes > 0 ? length3(sum) / sizes : 0; }
 
-/* The sum of reactions and loads of the last step, over the sum of their sizes: forces and moments (Poisson: flow, and NaN). */
+/* Sum of the reactions and loads of the last step, relative to the sum of their norms: forces and moments (Poisson: flow, and NaN). */
 static void find_balance(const fem_step_results *results, double *force, double *moment)
 {
     double force_sum[3], moment_sum[3], forces = length3(results->load_force_n), moments = length3(results->load_moment_nm);
@@ -276,7 +276,7 @@ yoke_status fem_summary_text(const fem_summary *summary, const char *stopped_by,
 
 /* ------------------------------------------------------------------------------------------------- probes.csv */
 
-/* A field of text in quotes, with its quotes doubled. */
+/* Prints text in quotes, with its quotes doubled. */
 static void print_quoted(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -401,7 +401,7 @@ static int read_reaction(const fem_summary *s, const json_t *state, fem_reaction
     return 1;
 }
 
-/* What is printed of the last step. */
+/* The numbers printed about the last step. */
 static json_t *step_state(const fem_summary *s)
 {
     double numbers[STEP_NUMBERS + RESULTANT + EXTREME_NUMBERS * FEM_EXTREMES] = {s->step.step, (double)s->step.elements,

@@ -5,7 +5,7 @@
 
 #include "common/console/append.h"
 
-/* "; what predicted p unit, measured m (+1.2 %)", where both are known. */
+/* Appends "; what m unit, predicted p (+1.2 %)" if both values are known. */
 static void append_pair(char line[FEM_EXPLANATION], const char *what, double predicted, double measured, const char *unit)
 {
     if (isnan(predicted) || isnan(measured)) return;
@@ -31,7 +31,7 @@ static void append_number(char line[FEM_TABLE_LINE], int width, const char *form
     app_append(line, FEM_TABLE_LINE, " %*s", width, isnan(number) ? "-" : text);
 }
 
-/* Three digits, whole seconds from 100 on. */
+/* Prints three digits; from 100 on, whole seconds. */
 static void append_seconds(char line[FEM_TABLE_LINE], int width, double seconds)
 {
     append_number(line, width, seconds >= 100 ? "%.0f" : "%.3g", seconds);
@@ -56,7 +56,7 @@ void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE])
     app_append(line, FEM_TABLE_LINE, " %7s", "s total");
 }
 
-/* Seconds per product of each part, as "1.2e-03" or "1.2e-03/3.4e-04"; of several ranks, which may be many, the longest. */
+/* Seconds per product of each part, as "1.2e-03" or "1.2e-03/3.4e-04"; for several ranks, which may be many, the longest time. */
 static void append_products(char line[FEM_TABLE_LINE], const fem_step_record *step)
 {
     char text[FEM_TABLE_LINE] = "";
@@ -73,7 +73,7 @@ static void append_products(char line[FEM_TABLE_LINE], const fem_step_record *st
     app_append(line, FEM_TABLE_LINE, " %9s", step->num_parts > 0 ? text : "-");
 }
 
-/* Seconds of the whole step, as far as they are known. */
+/* Seconds of the whole step, without parts that are unknown. */
 static double total_s(const fem_step_record *step)
 {
     const double seconds[] = {step->refine_s, step->setup_s, step->solve_s, step->estimate_s, step->write_s};

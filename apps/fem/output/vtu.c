@@ -10,24 +10,24 @@
 #define SLOTS 27
 
 /*
- * Slots in VTK's order of a hexahedron's nodes: corners, edges (bottom, top, upright), faces (-x +x -y +y -z +z), middle (VTK User's Guide,
- * figures of linear and non-linear cells).
+ * Slots in VTK's order of a hexahedron's nodes: corners, edges (bottom, top, vertical), faces (-x +x -y +y -z +z), centre (VTK User's
+ * Guide, figures of linear and non-linear cells).
  */
 static const int8_t linear_order[8] = {0, 1, 3, 2, 4, 5, 7, 6};
 static const int8_t quadratic_order[27] = {0,  2,  8, 6,  18, 20, 26, 24, 1,  5,  7, 3,  19, 23,
                                            25, 21, 9, 11, 17, 15, 12, 14, 10, 16, 4, 22, 13};
 
-/* A file's points and cells. */
+/* Points and cells of a file. */
 typedef struct layout {
     const fem_vtu *vtu;
     int cell_type, cell_nodes;
     const int8_t *order;   /* [cell_nodes] slots */
-    int64_t num_points;    /* the stress's points, then the hanging nodes */
+    int64_t num_points;    /* the points of the stress, followed by the hanging nodes */
     int64_t *connectivity; /* [num_elements][cell_nodes] */
-    int32_t *hanging_slot; /* [number of hanging nodes] element x slots + slot, ascending: few elements have any */
+    int32_t *hanging_slot; /* [number of hanging nodes] element x slots + slot, ascending; few elements have hanging nodes */
     int64_t num_hanging;
-    int64_t fields;      /* those that are written */
-    double *temperature; /* [num_nodes] as the case gives it; NULL: not written */
+    int64_t fields;      /* the fields to be written */
+    double *temperature; /* [num_nodes] as given in the case; NULL: not written */
 } layout;
 
 /* One data array of the file: its XML attributes, its bytes and how to fill them. */
@@ -42,7 +42,7 @@ typedef struct array {
 
 /* ------------------------------------------------------------------------------------------ points and cells */
 
-/* coincident [num_elements][slots] = the point of each slot, -1: none; counts the slots that hang between nodes. */
+/* Sets coincident [num_elements][slots] to the point of each slot, -1: none, and counts the slots that hang between nodes. */
 static void find_points(layout *l, int32_t *coincident)
 {
     const fem_space *points = &l->vtu->stress->points;
@@ -88,7 +88,7 @@ static yoke_status find_temperature(layout *l)
     return status;
 }
 
-/* Those asked for that the problem has. */
+/* Returns the requested fields that exist in the problem. */
 static int64_t fields_of(const fem_vtu *vtu)
 {
     int64_t fields = vtu->fields & ~(int64_t)(vtu->space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
@@ -113,7 +113,7 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
         break;
     }
     int32_t *coincident = NULL;
-    yoke_status status = find_temperature(l); /* with the other ranks, so before what this one alone may lack */
+    yoke_status status = find_temperature(l); /* collective, so it precedes allocations that may fail on this rank alone */
     if (status == YOKE_OK) status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, &coincident);
     if (status == YOKE_OK) {
         find_points(l, coincident);
@@ -130,10 +130,13 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
 
 /* ---------------------------------------------------------------------------------------------- arrays' values */
 
-/* What follows at a point from its n values in a material. */
+/* Computes a derived quantity at a point from the n values there and the material. */
 typedef void derivation(const fem_material *material, const double *value, double *out);
 
-/* The field [num_nodes][n] of `space`, whose nodes are the nodes or already the points, at the hanging points; or what `derive` makes of it. */
+/*
+ * Evaluates a field [num_nodes][n] of `space`, which is the solution's space or that of the stress's points, at the hanging points; applies
+ * `derive` to the result if given.
+ */
 static void fill_hanging(const layout *l, const fem_space *space, int n, const double *nodal, int width, derivation *derive, double *out)
 {
     double *hanging = out + width * (int64_t)l->vtu->stress->points.num_nodes;
@@ -174,7 +177,7 @@ static void fill_gradient(const layout *l, void *out)
     fill_hanging(l, &stress->points, 3, stress->value, 3, NULL, out);
 }
 
-/* What `derive` makes of the stress, `width` numbers at each point. */
+/* Applies `derive` to the stress: `width` numbers at each point. */
 static void fill_derived(const layout *l, int width, derivation *derive, double *out)
 {
     const fem_stress *stress = l->vtu->stress;
@@ -184,7 +187,7 @@ static void fill_derived(const layout *l, int width, derivation *derive, double 
     fill_hanging(l, &stress->points, 6, stress->value, width, derive, out);
 }
 
-/* From xx yy zz yz xz xy to VTK's xx yy zz xy yz xz. */
+/* Changes the order xx yy zz yz xz xy to VTK's xx yy zz xy yz xz. */
 static void order_for_vtk(const double tensor[6], double *out)
 {
     static const int8_t from[6] = {0, 1, 2, 5, 3, 4};
@@ -216,7 +219,7 @@ static void derive_strain(const fem_material *material, const double *stress, do
     order_for_vtk(strain, out);
 }
 
-/* The principal axes are the stress's: Hooke's law holds for principal values. */
+/* The principal axes are those of the stress, because Hooke's law holds for principal values. */
 static void derive_principal_strain(const fem_material *material, const double *stress, double *out)
 {
     double principal[6] = {0}, strain[6];
@@ -288,14 +291,14 @@ static void fill_material(const layout *l, void *out)
 
 #define VECTOR "NumberOfComponents=\"3\""
 #define XYZ VECTOR " ComponentName0=\"x\" ComponentName1=\"y\" ComponentName2=\"z\""
-/* The order of vtkTensor and of the filters that read symmetric tensors. */
+/* Component names in the order of vtkTensor and of the filters that read symmetric tensors. */
 #define SYMMETRIC                                                                                                       \
     "NumberOfComponents=\"6\" ComponentName0=\"xx\" ComponentName1=\"yy\" ComponentName2=\"zz\" ComponentName3=\"xy\" " \
     "ComponentName4=\"yz\" ComponentName5=\"xz\""
 #define PRINCIPAL VECTOR " ComponentName0=\"largest\" ComponentName1=\"middle\" ComponentName2=\"smallest\""
 #define SCALAR "NumberOfComponents=\"1\""
 
-/* Points and cells, then the fields asked for, those of points before those of cells; returns their number. */
+/* Lists points and cells, then the requested fields, those of points before those of cells.  Returns the number of arrays. */
 static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
 {
     const fem_space *space = l->vtu->space;
@@ -343,7 +346,7 @@ static void write_tags(FILE *out, const array *arrays, int count, const char *se
     fprintf(out, "      </%s>\n", section);
 }
 
-/* A text as VTK's XML has it: the codes of its characters, with a zero at the end. */
+/* Writes a string as in VTK's XML: the codes of its characters, followed by a zero. */
 static void write_text(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "      <DataArray type=\"String\" Name=\"%s\" NumberOfTuples=\"1\" format=\"ascii\">", name);
@@ -386,7 +389,7 @@ static void write_head(FILE *out, const layout *l, const array *arrays, int coun
     fprintf(out, "    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
 }
 
-/* A write that fails leaves its mark on the stream, which app_file_commit looks at. */
+/* A failed write sets the error indicator of the stream, which app_file_commit checks. */
 static yoke_status write_file(const layout *l, FILE *out)
 {
     array arrays[MAX_ARRAYS];

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* On the terminal and in the record. */
+/* Warns on the terminal and in the record. */
 YOKE_PRINTF(3, 4) static yoke_status warn(yoke_context *context, fem_record *record, const char *format, ...)
 {
     char text[1024];
@@ -17,7 +17,7 @@ YOKE_PRINTF(3, 4) static yoke_status warn(yoke_context *context, fem_record *rec
     return fem_record_warn(record, text);
 }
 
-/* A solution that is zero, or nearly below all numbers, because nothing strains the body. */
+/* Warns if the solution is zero, or so small that digits are lost, because nothing strains the body. */
 static yoke_status warn_of_no_load(const fem_space *space, const fem_constraints *constraints, const fem_solution *solution,
                                    fem_record *record)
 {

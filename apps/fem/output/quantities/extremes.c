@@ -6,7 +6,7 @@
 
 #include "output/quantities/principal.h"
 
-/* Of each extreme the value so far, its sign turned where the smallest is sought, and the node or point. */
+/* For each extreme, the best value so far (with reversed sign for a minimum) and its node or point. */
 typedef struct candidates {
     double value[FEM_EXTREMES];
     int32_t index[FEM_EXTREMES];
@@ -34,7 +34,10 @@ static void offer_node(candidates *best, int components, const double *u, int32_
     offer(best, FEM_EXTREME_VALUE_SMALLEST, -u[i], i);
 }
 
-/* A principal stress is at most two thirds of von Mises' from the mean, so that few points need the eigenvalues. */
+/*
+ * A principal stress differs from the mean stress by at most two thirds of the von Mises stress, so eigenvalues are needed only at few
+ * points.
+ */
 static void offer_point(candidates *best, const fem_stress *stress, int32_t i)
 {
     const double *value = stress->value + (int64_t)stress->tensor * i;
@@ -64,7 +67,7 @@ void fem_extremes_unknown(fem_extreme extremes[FEM_EXTREMES])
     for (int k = 0; k < FEM_EXTREMES; k++) extremes[k] = (fem_extreme){NAN, {NAN, NAN, NAN}, -1};
 }
 
-/* Nonzero: a is the extreme of the two; of equal values the first node's. */
+/* Whether a is the extreme of the two; of equal values, that of the lower node. */
 static int precedes(int kind, const fem_extreme *a, const fem_extreme *b)
 {
     if (a->node < 0 || b->node < 0) return b->node < 0;
@@ -98,7 +101,8 @@ yoke_status fem_extremes_find(const fem_space *space, const double *u, const fem
         for (int32_t i = 0; i < space->num_nodes; i++) offer_node(&own, space->components, u, i);
 #pragma omp for schedule(static)
         for (int32_t i = 0; i < stress->points.num_nodes; i++) offer_point(&own, stress, i);
-        for (int thread = 0; thread < omp_get_num_threads(); thread++) { /* in their order: the first of equal ones counts */
+        /* In the order of the threads, so that the first of equal values counts. */
+        for (int thread = 0; thread < omp_get_num_threads(); thread++) {
             if (thread == omp_get_thread_num())
                 for (int k = 0; k < FEM_EXTREMES; k++)
                     if (own.index[k] >= 0) offer(&best, (fem_extreme_kind)k, own.value[k], own.index[k]);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Turns the plane of p and q such that a[p][q] becomes 0; r is the third axis. */
+/* Rotates in the plane of p and q such that a[p][q] becomes 0; r is the third axis. */
 static void rotate(double a[3][3], int p, int q)
 {
     if (a[p][q] == 0) return;
@@ -25,8 +25,8 @@ static void order(double *large, double *small)
 }
 
 /*
- * The roots of the characteristic polynomial by cosines (O. K. Smith, Comm. ACM 4, 1961); returns 0, with value untouched, where two of them are
- * so near to each other that the angle would lose digits.
+ * Finds the roots of the characteristic polynomial by cosines (O. K. Smith, Comm. ACM 4, 1961).  Returns 0, with value untouched, if two
+ * roots are so close together that the angle would lose digits.
  */
 static int by_cosines(const double s[6], double value[3])
 {
@@ -45,7 +45,7 @@ static int by_cosines(const double s[6], double value[3])
 static void by_rotations(const double s[6], double value[3])
 {
     double a[3][3] = {{s[0], s[5], s[4]}, {s[5], s[1], s[3]}, {s[4], s[3], s[2]}};
-    /* The sum of squares beside the diagonal falls quadratically: 3 to 5 sweeps in practice. */
+    /* The sum of squares of the off-diagonal entries converges quadratically: 3 to 5 sweeps in practice. */
     for (int sweep = 0; sweep < 12; sweep++) {
         if (a[0][1] * a[0][1] + a[0][2] * a[0][2] + a[1][2] * a[1][2] < 1e-34) break;
         rotate(a, 0, 1);

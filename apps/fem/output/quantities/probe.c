@@ -7,8 +7,8 @@
 #include "output/quantities/principal.h"
 
 #define SLOTS 27
-#define INSIDE 1e-9    /* of an element's size: nearer than this is inside the element */
-#define TOLERATED 1e-3 /* of an element's size: nearer than this to the body is no error */
+#define INSIDE 1e-9    /* fraction of an element's size: a point closer than this to the element is inside */
+#define TOLERATED 1e-3 /* fraction of an element's size: a probe closer than this to the body is accepted */
 
 typedef struct box {
     double low[3], high[3];
@@ -16,9 +16,9 @@ typedef struct box {
 
 struct fem_locator {
     const fem_space *space;
-    box *leaf; /* [num_elements] */
+    box *leaf; /* boxes of the elements [num_elements] */
     int32_t num_trees;
-    int32_t *first; /* [num_trees + 1] leaves of the trees that have any; they follow each other in Morton order */
+    int32_t *first; /* [num_trees + 1] leaves of each tree that has leaves here; they are contiguous in Morton order */
     box *tree;      /* [num_trees] */
 };
 
@@ -48,8 +48,8 @@ static void include(box *b, const box *other)
 }
 
 /*
- * The box of a mapped element.  Lagrange positions of order 2 do not bound the map; its Bezier points do (the map is a convex combination
- * of them): along each axis the middle one is 2 x(1/2) - (x(0) + x(1)) / 2.
+ * Computes a box that contains a mapped element.  The positions of a Lagrange element of order 2 do not bound the map, but its Bezier
+ * points do, because the map is a convex combination of them: along each axis the middle one is 2 x(1/2) - (x(0) + x(1)) / 2.
  */
 static void bound(const fem_space *space, int32_t e, box *b)
 {
@@ -113,13 +113,13 @@ void fem_locator_destroy(fem_locator *locator)
     yoke_release(context, locator);
 }
 
-/* A mapped element while a point is sought in it. */
+/* A mapped element in which a point is searched. */
 typedef struct mapped {
     int n, slots;
     double x[SLOTS * 3];
 } mapped;
 
-/* Difference target - x(r); returns its square. */
+/* Computes d = target - x(r).  Returns its squared length. */
 static double difference(const mapped *m, const double r[3], const double target[3], double d[3], double *gradient)
 {
     double value[SLOTS];
@@ -131,7 +131,7 @@ static double difference(const mapped *m, const double r[3], const double target
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-/* Solves the symmetric positive definite a s = b in place by elimination; returns 0 where a is singular. */
+/* Solves a s = b with symmetric positive definite a in place by elimination.  Returns 0 if a is singular. */
 static int solve3(double a[3][3], double b[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -149,7 +149,10 @@ static int solve3(double a[3][3], double b[3])
     return 1;
 }
 
-/* One damped Gauss-Newton step from r inside the unit cube, coordinates clamped at faces that it would leave; 0: none to be done. */
+/*
+ * Proposes a damped Gauss-Newton step from r inside the unit cube; coordinates at faces that it would leave are fixed.  Returns 0 if no
+ * step is possible.
+ */
 static int propose(const mapped *m, const double r[3], const double d[3], const double *gradient, double damping, double next[3])
 {
     double jacobian[3][3] = {{0}}, a[3][3], b[3], scale = 0;
@@ -177,7 +180,10 @@ static int propose(const mapped *m, const double r[3], const double d[3], const 
     return 1;
 }
 
-/* The reference point in [0,1]^3 whose image is nearest to the target: Levenberg-Marquardt with bounds, from the nearest slot. */
+/*
+ * Finds the reference point in [0,1]^3 whose image is nearest to the target, by Levenberg-Marquardt with bounds, starting from the nearest
+ * slot.  Returns the distance.
+ */
 static double nearest_in_element(const mapped *m, const double target[3], double r[3])
 {
     double d[3], gradient[SLOTS * 3], best = INFINITY, damping = 0;
@@ -209,7 +215,7 @@ static double nearest_in_element(const mapped *m, const double target[3], double
     return sqrt(best);
 }
 
-/* Puts the nearest point of element e into the location if it is nearer than what is there. */
+/* Replaces the location by the nearest point of element e if this is nearer. */
 static void consider(const fem_locator *locator, int32_t e, const double x[3], fem_location *location)
 {
     const fem_space *space = locator->space;
@@ -225,7 +231,7 @@ static void consider(const fem_locator *locator, int32_t e, const double x[3], f
     for (int a = 0; a < 3; a++) location->x[a] = distance > 0 ? x[a] - difference_to[a] : x[a];
 }
 
-/* The first element that has the point inside, if there is one. */
+/* Finds the first element that contains the point, if there is one. */
 static void find_inside(const fem_locator *locator, const double x[3], fem_location *location)
 {
     for (int32_t t = 0; t < locator->num_trees; t++) {
@@ -238,7 +244,7 @@ static void find_inside(const fem_locator *locator, const double x[3], fem_locat
     }
 }
 
-/* The nearest element of all; boxes that are no nearer than the best point so far are passed over. */
+/* Finds the nearest of all elements.  Boxes that are not nearer than the best point so far are skipped. */
 static void find_nearest(const fem_locator *locator, const double x[3], fem_location *location)
 {
     int32_t nearest = 0;
@@ -267,14 +273,16 @@ void fem_locator_find(const fem_locator *locator, const double x[3], fem_locatio
     if (location->element < 0 || location->distance_m > 0) find_nearest(locator, x, location);
 }
 
-/* What a rank has found of a probe. */
+/* The result of one rank for a probe. */
 typedef struct found {
-    double distance_m; /* INFINITY: nothing */
-    double x[3], size; /* the nearest point, and the size of its element */
+    double distance_m; /* INFINITY: nothing found */
+    double x[3], size; /* the nearest point, and the size of the element that contains it */
     fem_probe_value value;
 } found;
 
-/* Of each probe that of the rank whose elements are nearest to it, of equally near ones the first one's.  mine [count]. */
+/*
+ * For each probe, chooses the result of the rank with the nearest element, and of equally near ones that of the lowest rank.  mine [count].
+ */
 static yoke_status merge_ranks(const fem_space *space, int count, found *mine)
 {
     const int ranks = app_ranks_count(space->ranks);
@@ -320,7 +328,7 @@ static yoke_status check_probe(const fem_locator *locator, const fem_probe *prob
 yoke_status fem_probes_check(const fem_space *space, int count, const fem_probe *probes)
 {
     if (count == 0) return YOKE_OK;
-    fem_space *whole = NULL; /* with the mesh's own geometry, where the space's is coarser */
+    fem_space *whole = NULL; /* space with the mesh's own geometry, if that of `space` is coarser */
     yoke_status status = YOKE_OK;
     if (space->slots_1d == 2 && space->problem->mesh->order == 2) status = fem_space_create(space->problem, space->forest, FEM_Q2, &whole);
     fem_locator *locator = NULL;

@@ -5,7 +5,7 @@ static void add_force(const fem_space *space, int32_t node, int c, double value,
 {
     force_n[c] += value;
     if (space->components == 1) return;
-    /* x cross f, where f has component c alone. */
+    /* x cross f, where f has only component c. */
     const double *x = space->x + 3 * (int64_t)node;
     moment_nm[(c + 1) % 3] += x[(c + 2) % 3] * value;
     moment_nm[(c + 2) % 3] -= x[(c + 1) % 3] * value;
@@ -21,7 +21,7 @@ void fem_resultant(const fem_space *space, const double *nodal, double force_n[3
     app_ranks_sum(space->ranks, moment_nm, 3);
 }
 
-/* index [num_conditions] = the reaction that a condition belongs to, -1 for loads; returns the number of reactions. */
+/* Sets index [num_conditions] to the reaction of each condition, -1 for loads.  Returns the number of reactions. */
 static int number_reactions(const fem_problem *problem, int *index, fem_reaction *reactions)
 {
     int count = 0;

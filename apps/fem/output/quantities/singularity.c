@@ -9,12 +9,12 @@
 
 enum { MAX_FACES = 96, SLOTS = 27 };
 
-/* An element near the place, as any rank sees it. */
+/* An element near the place, in a form that is valid on every rank. */
 typedef struct element_view {
     double x[SLOTS * 3];  /* positions of its slots */
-    double at[SLOTS * 3]; /* of the nodes of its slots, which lie elsewhere where a slot hangs */
-    int64_t node[SLOTS];  /* numbers of these nodes over all ranks; -1: none */
-    double size;          /* the longest distance of its corners from its first one */
+    double at[SLOTS * 3]; /* positions of its nodes, which differ from those of the slots if a slot hangs */
+    int64_t node[SLOTS];  /* global numbers of these nodes; -1: none */
+    double size;          /* largest distance of its corners from the first corner */
     int32_t material;
     uint32_t points;        /* bit s: slot s lies on a constrained point or edge */
     uint8_t surface;        /* bit f: face f lies on the surface of the body */
@@ -26,13 +26,13 @@ typedef struct view_list {
     int64_t count, capacity;
 } view_list;
 
-/* A face of the surface at the place. */
+/* A surface face at the place. */
 typedef struct surface_face {
     double normal[3], centre[3];
     unsigned constrained; /* bit i: component i is prescribed there */
 } surface_face;
 
-/* What meets at the place. */
+/* What the elements and surface faces at the place have in common. */
 typedef struct vicinity {
     const fem_space *space;
     const fem_boundary *boundary;
@@ -40,7 +40,7 @@ typedef struct vicinity {
     double x[3], size;
     int count;
     surface_face faces[MAX_FACES];
-    int material, materials; /* the first one, and whether there are more */
+    int material, materials; /* the first material, and whether there are others */
     int on_point;            /* the place lies on a constrained point or edge */
 } vicinity;
 
@@ -71,7 +71,7 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* The longest distance of an element's corners from its first one. */
+/* Returns the largest distance of an element's corners from the first corner. */
 static double size_of(const fem_space *space, const double *x)
 {
     double size = 0;
@@ -88,7 +88,7 @@ static int is_surface(const vicinity *v, int32_t e, int face)
     return at == end && !(v->shared[space->tree[e]] >> face & 1);
 }
 
-/* The components that conditions prescribe on a leaf's face. */
+/* Returns the components that conditions prescribe on a leaf's face. */
 static unsigned constrained_on(const vicinity *v, int32_t e, int face)
 {
     const fem_problem *problem = v->space->problem;
@@ -102,7 +102,7 @@ static unsigned constrained_on(const vicinity *v, int32_t e, int face)
     return constrained;
 }
 
-/* The slots that lie on constrained points and edges: bits. */
+/* Returns the slots that lie on constrained points and edges, as bits. */
 static uint32_t constrained_points_of(const vicinity *v, int32_t e)
 {
     const fem_problem *problem = v->space->problem;
@@ -171,7 +171,8 @@ static void add_face(vicinity *v, const element_view *view, int slot, int face)
 static void add_element(vicinity *v, const element_view *view)
 {
     int found = -1;
-    for (int slot = 0; slot < v->space->slots && found < 0; slot++) /* a slot that hangs names a node that lies elsewhere */
+    /* Compares positions, because the node of a hanging slot lies elsewhere. */
+    for (int slot = 0; slot < v->space->slots && found < 0; slot++)
         if (distance(view->x + 3 * slot, v->x) < 1e-6 * view->size) found = slot;
     if (found < 0) return;
     if (v->material < 0) v->material = view->material;
@@ -182,7 +183,10 @@ static void add_element(vicinity *v, const element_view *view)
         if (view->surface >> face & 1) add_face(v, view, found, face);
 }
 
-/* Whether the second face's middle lies on the outer side of the first one's plane, with a kink of 20 degrees and more between them. */
+/*
+ * Whether the centre of the second face lies on the outer side of the plane of the first face, with a kink of at least 20 degrees between
+ * them.
+ */
 static int turns_inwards(const vicinity *v, const surface_face *a, const surface_face *b)
 {
     double cosine = 0, height = 0;
@@ -213,13 +217,13 @@ static int ascending(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* nodes [count] ascending. */
+/* nodes [count]: in ascending order. */
 static int is_among(int64_t node, const int64_t *nodes, int64_t count)
 {
     return node >= 0 && bsearch(&node, nodes, (size_t)count, sizeof node, ascending) != NULL;
 }
 
-/* This rank's elements that have one of the nodes. */
+/* Lists this rank's elements that have one of the nodes. */
 static yoke_status view_elements(const vicinity *v, const int64_t *nodes, int64_t count, view_list *list)
 {
     const fem_space *space = v->space;
@@ -240,7 +244,7 @@ static yoke_status view_elements(const vicinity *v, const int64_t *nodes, int64_
     return status;
 }
 
-/* Those of all ranks. */
+/* Lists such elements of all ranks. */
 static yoke_status find_elements(const vicinity *v, const int64_t *nodes, int64_t count, view_list *list)
 {
     const fem_space *space = v->space;
@@ -258,7 +262,7 @@ static yoke_status find_elements(const vicinity *v, const int64_t *nodes, int64_
     return status;
 }
 
-/* The nodes of some elements, ascending; some more than once. */
+/* Lists the nodes of the elements in ascending order.  Nodes may occur more than once. */
 static yoke_status nodes_of(const vicinity *v, const view_list *list, int64_t **nodes, int64_t *count)
 {
     int slots = v->space->slots;
@@ -280,7 +284,7 @@ static fem_feature feature_at(vicinity *v, const double x[3], const view_list *l
     return classify(v);
 }
 
-/* The feature of the place, or the first kind of those of the nodes. */
+/* Returns the feature of the place or, if it has none, the first kind among the features at the nodes. */
 static fem_feature find_feature(vicinity *v, const double x[3], const int64_t *nodes, int64_t count, const view_list *list)
 {
     fem_feature found = feature_at(v, x, list);
@@ -322,7 +326,7 @@ yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, 
 int fem_peak_grows(const fem_peak *peaks, int count, double *per_halving)
 {
     enum { FEWEST = 3, MOST = 5 };
-    /* The last step, and going back the last one of each size that is larger by at least a third. */
+    /* Keeps the last step, and going back, the last step of each size that is larger by at least a third. */
     int kept[MOST], num_kept = 0;
     for (int i = count - 1; i >= 0 && num_kept < MOST; i--)
         if (num_kept == 0 || peaks[i].size > 1.33 * peaks[kept[num_kept - 1]].size) kept[num_kept++] = i;

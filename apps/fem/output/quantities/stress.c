@@ -9,15 +9,15 @@
 #define GAUSS FEM_STRESS_POINTS /* 2 x 2 x 2 */
 #define SLOTS FEM_MAX_SLOTS
 
-/* Working memory of one recovery. */
+/* Working memory for recovering one stress field. */
 typedef struct recovery {
     fem_packed data;
-    int32_t *element;    /* [num_elements] the elements, by material and then in Morton order */
-    int32_t *stamp;      /* [num_nodes] the material that has last counted the node */
-    int32_t *point_of;   /* [num_nodes] the point of the node in that material */
-    int32_t *coincident; /* [num_elements][slots] the point that the slot lies on, or -1 */
-    int32_t *low, *high; /* [num_elements] the least and the greatest of these */
-    int32_t *count;      /* [num_points] slots that lie on the point */
+    int32_t *element;    /* [num_elements] the elements, by material, then in Morton order */
+    int32_t *stamp;      /* [num_nodes] the last material for which the node was counted */
+    int32_t *point_of;   /* [num_nodes] the point of the node for that material */
+    int32_t *coincident; /* [num_elements][slots] the point at which the slot lies, or -1 */
+    int32_t *low, *high; /* [num_elements] the smallest and the largest of these */
+    int32_t *count;      /* [num_points] number of slots that lie at the point */
     double *gauss;       /* [num_elements][GAUSS][FEM_PACKED] */
 } recovery;
 
@@ -27,7 +27,9 @@ double fem_von_mises(const double s[6])
     return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
 }
 
-/* source [slots] = the slot whose node each slot of element e lies on, -1: none.  It depends on the element's face code alone. */
+/*
+ * Sets source [slots] to the slot whose node lies at each slot of element e, -1: none.  The result depends only on the element's face code.
+ */
 static void find_sources(const fem_space *space, int32_t e, int8_t *source)
 {
     const int32_t *own = space->element_nodes + (int64_t)space->slots * e;
@@ -44,7 +46,7 @@ static void find_sources(const fem_space *space, int32_t e, int8_t *source)
 
 void fem_coincident_nodes(const fem_space *space, int32_t *node)
 {
-    /* A face code has three bits each for the child, its hanging faces and its hanging edges. */
+    /* A face code has three bits each for the child, for its hanging faces and for its hanging edges. */
     enum { CODES = 1 << 9 };
     int8_t source[CODES][SLOTS], known[CODES] = {0};
     for (int32_t e = 0; e < space->num_elements; e++) {
@@ -60,7 +62,7 @@ void fem_coincident_nodes(const fem_space *space, int32_t *node)
     }
 }
 
-/* element = the elements, by material and then in Morton order. */
+/* Lists the elements by material, then in Morton order. */
 static yoke_status sort_by_material(const fem_space *space, int32_t *element)
 {
     const fem_problem *problem = space->problem;
@@ -74,7 +76,7 @@ static yoke_status sort_by_material(const fem_space *space, int32_t *element)
     return YOKE_OK;
 }
 
-/* With one material the points are the nodes. */
+/* If there is only one material, the points are the nodes. */
 static void copy_nodes(const fem_space *space, fem_stress *stress)
 {
     stress->points.num_nodes = space->num_nodes;
@@ -82,7 +84,7 @@ static void copy_nodes(const fem_space *space, fem_stress *stress)
     for (int64_t k = 0; k < (int64_t)space->num_elements * space->slots; k++) stress->points.element_nodes[k] = space->element_nodes[k];
 }
 
-/* Numbers the points, by material and then as the elements touch them. */
+/* Numbers the points by material, then in the order in which the elements touch them. */
 static yoke_status number_points(const fem_space *space, recovery *work, fem_stress *stress)
 {
     if (space->problem->num_materials == 1) {
@@ -148,17 +150,17 @@ static void bound_points(const fem_space *space, recovery *work)
 
 typedef double tensor8 __attribute__((vector_size(FEM_PACKED * sizeof(double))));
 
-/* value [n] at the nodes of a line, linear, from those at its two Gauss points; stride between the latter. */
+/* Extrapolates linearly from the two Gauss points of a line to its n nodes.  stride: between the Gauss points. */
 static inline void carry_line(int n, const tensor8 *gauss, int stride, tensor8 *value, int value_stride)
 {
-    const double beyond = 0.36602540378443864676; /* (sqrt(3) - 1) / 2, of the Gauss points' distance */
+    const double beyond = 0.36602540378443864676; /* (sqrt(3) - 1) / 2, as a fraction of the distance of the Gauss points */
     tensor8 change = beyond * (gauss[stride] - gauss[0]);
     value[0] = gauss[0] - change;
     if (n == 3) value[value_stride] = 0.5 * (gauss[0] + gauss[stride]);
     value[(n - 1) * value_stride] = gauss[stride] + change;
 }
 
-/* Tri-linear values at the slots from those at the Gauss points. */
+/* Extrapolates trilinearly from the Gauss points to the slots. */
 static void carry(int n, const tensor8 *gauss, tensor8 *slot)
 {
     tensor8 x[4 * 3], xy[2 * 9];
@@ -169,8 +171,8 @@ static void carry(int n, const tensor8 *gauss, tensor8 *slot)
 }
 
 /*
- * Adds the elements' stress to the points begin .. end - 1, in the order of the elements whatever the bounds are: the same bits for any
- * number of threads.
+ * Adds the elements' stress to the points begin .. end - 1.  The order of the elements does not depend on these bounds, so the result is
+ * bitwise the same for any number of threads.
  */
 static void add_stress(const fem_space *space, const recovery *work, int32_t begin, int32_t end, fem_stress *stress)
 {
@@ -191,7 +193,10 @@ static void add_stress(const fem_space *space, const recovery *work, int32_t beg
     }
 }
 
-/* The points that other ranks have too: those of shared nodes, by node and material.  Of one material the points are the nodes. */
+/*
+ * Finds the points that other ranks have too: those of shared nodes, identified by node and material.  Only needed with several materials,
+ * as otherwise the points are the nodes.
+ */
 static yoke_status share_points(const fem_space *space, const fem_stress *stress, fem_halo **halo)
 {
     const fem_halo *nodes = space->halo;
@@ -217,7 +222,7 @@ static yoke_status share_points(const fem_space *space, const fem_stress *stress
     return status;
 }
 
-/* Adds what elements of other ranks contribute. */
+/* Adds the contributions of other ranks' elements. */
 static yoke_status add_ranks(const fem_space *space, const recovery *work, fem_stress *stress)
 {
     const int64_t points = stress->points.num_nodes;
@@ -246,7 +251,7 @@ static void add_all(const fem_space *space, const recovery *work, fem_stress *st
     }
 }
 
-/* The mean of all contributions to each point. */
+/* Averages all contributions to each point. */
 static yoke_status average_all(const fem_space *space, const recovery *work, fem_stress *stress)
 {
     int tensor = stress->tensor;
@@ -302,7 +307,7 @@ static void release_recovery(yoke_context *context, recovery *work)
     fem_packed_destroy(&work->data);
 }
 
-/* Allocates what needs the number of points. */
+/* Allocates arrays whose size is the number of points. */
 static yoke_status allocate_points(recovery *work, fem_stress *stress)
 {
     int64_t count = stress->points.num_nodes;
