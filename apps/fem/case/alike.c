@@ -1,11 +1,11 @@
-/* Whether all ranks have read the same case. */
+/* Checks that all ranks have read the same case. */
 #include <string.h>
 
 #include <zlib.h>
 
 #include "case/case.h"
 
-/* user: CRC-32 of the keys and values so far, each with its end. */
+/* user: CRC-32 of the keys and values so far, each with its terminating zero. */
 static void add_value(const char *key, const char *value, void *user)
 {
     uint32_t *checksum = user;

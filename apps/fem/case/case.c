@@ -1,4 +1,4 @@
-/* Reading a case file, and what can be checked of it without its mesh. */
+/* Reads a case file and checks what can be checked without its mesh. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static yoke_status fail_of_type(const fem_case *input, app_place place, const ch
                          problem_names[type], problem_names[input->keys.problem.value]);
 }
 
-/* A key that this problem type needs (needed) or does not know (the other type's). */
+/* A key that this problem type requires (needed) or that only the other type has. */
 typedef struct typed_number {
     const char *name;
     const app_number *number;
@@ -38,7 +38,7 @@ static yoke_status fail_of_lack(const fem_case *input, int index, const char *ke
                          index, key, cause, where);
 }
 
-/* What gravity, rotation and temperature need of a material of elasticity. */
+/* Checks that an elastic material has the properties that gravity, rotation and temperature require. */
 static yoke_status check_loaded_material(const fem_case *input, int index)
 {
     const fem_case_keys *keys = &input->keys;
@@ -172,7 +172,7 @@ static yoke_status check_refinement(const fem_case *input)
     return YOKE_OK;
 }
 
-/* Fields of the other problem type are an error where they are written; where none is written, all of this type are chosen. */
+/* Fields of the other problem type are an error if they are given; if no field is given, all fields of this type are chosen. */
 static yoke_status check_fields(fem_case *input)
 {
     const int64_t elastic = FEM_FIELDS_ELASTICITY, scalar = FEM_FIELDS_POISSON;
@@ -214,7 +214,7 @@ static yoke_status check(fem_case *input)
 
 /* ------------------------------------------------------------------------------------------ reading */
 
-/* The path of a file that the case names: relative to the case file's directory. */
+/* Resolves the path of a file named in the case, which is relative to the case file's directory. */
 static yoke_status resolve_path(fem_case *input, const char *name, const char **path)
 {
     const char *slash = strrchr(input->path, '/');
@@ -228,7 +228,7 @@ static yoke_status resolve_path(fem_case *input, const char *name, const char **
     return YOKE_OK;
 }
 
-/* A file that cannot be read has 0 here, and its error where it is read. */
+/* Returns the checksum of a file, or 0 if it cannot be read; the error is reported when it is read later. */
 static uint32_t checksum_of_file(const char *path)
 {
     unsigned char bytes[4096];
@@ -250,7 +250,7 @@ static yoke_status resolve_paths(fem_case *input)
     return status;
 }
 
-/* Results that the case gives no directory: out/ and the case file's name without its ending. */
+/* If the case gives no directory for results: out/ and the case file's name without its extension. */
 static yoke_status resolve_output(fem_case *input)
 {
     app_text *directory = &input->keys.output.directory;
@@ -259,7 +259,7 @@ static yoke_status resolve_output(fem_case *input)
     bool known = dot && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
     int length = (int)(known ? (size_t)(dot - name) : strlen(name));
     void *memory;
-    if (strncmp("..", name, (size_t)length) == 0 && length <= 2) name = "case", length = 4; /* no name for a directory */
+    if (strncmp("..", name, (size_t)length) == 0 && length <= 2) name = "case", length = 4; /* not usable as the name of a directory */
     yoke_status status = app_yaml_allocate(input->yaml, length + 5, 1, &memory);
     if (status != YOKE_OK) return status;
     snprintf(memory, (size_t)length + 5, "out/%.*s", length, name);
@@ -275,7 +275,7 @@ static yoke_status resolve_units(fem_case *input)
     return app_yaml_fail(input->yaml, units->place, "units: %s", why);
 }
 
-/* Takes the tree over, also when it fails. */
+/* Takes ownership of the tree, even if it fails. */
 static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **input)
 {
     void *memory;
@@ -326,7 +326,10 @@ void fem_case_destroy(fem_case *input)
 
 /* ------------------------------------------------------------------------------------------ output and memory */
 
-/* Makes and removes a file where the directory exists, a directory where a directory is to be made: permissions alone do not tell. */
+/*
+ * Creates and removes a file if the directory exists, otherwise a directory in its existing parent.  Permissions alone are not sufficient
+ * to know.
+ */
 static int try_directory(const char *directory, bool exists)
 {
     char probe[PATH_MAX];
@@ -350,7 +353,7 @@ yoke_status fem_case_check_output(const fem_case *input)
         return app_yaml_fail(input->yaml, directory->place, "output.directory is longer than %d bytes", PATH_MAX);
     strcpy(part, directory->value);
     bool exists = true;
-    while (stat(part, &about) != 0) { /* up to what is there */
+    while (stat(part, &about) != 0) { /* up to a directory that exists */
         int error = errno;
         char *slash = strrchr(part, '/');
         if (error != ENOENT || strcmp(part, ".") == 0)

@@ -27,7 +27,7 @@ static const char *const fields[] = {
     "displacement", "stress", "von_mises", "principal_stress", "strain", "principal_strain", "temperature", "value", "gradient",
     "error",        "part",   "level",     "material",         NULL};
 
-/* A key of the member of that name. */
+/* A key that is stored in the member of the same name. */
 #define NAMED_KEY(key, container, member, kind) .name = (key), .type = (kind), .offset = offsetof(container, member)
 #define KEY(container, member, kind) NAMED_KEY(#member, container, member, kind)
 

@@ -31,7 +31,7 @@ static const unit stresses[] = {{"Pa", 1},
                                 {"ksi", 6894757.293168361},
                                 {"Msi", 6894757293.168361},
                                 {NULL, 0}};
-/* What follows from newtons and metres has names of its own; what follows from others is written as a product. */
+/* Units of newtons and metres yield these named units of energy, power and mass; other units yield products. */
 static const unit energies[] = {{"aJ", 1e-18}, {"fJ", 1e-15}, {"pJ", 1e-12}, {"nJ", 1e-9}, {"uJ", 1e-6}, {"mJ", 1e-3},
                                 {"J", 1},      {"kJ", 1e3},   {"MJ", 1e6},   {"GJ", 1e9},  {"TJ", 1e12}, {NULL, 0}};
 static const unit powers[] = {{"aW", 1e-18}, {"fW", 1e-15}, {"pW", 1e-12}, {"nW", 1e-9}, {"uW", 1e-6}, {"mW", 1e-3},
@@ -66,7 +66,7 @@ static int refuse_word(const char *set, const char *word, const char *kind, cons
     return -1;
 }
 
-/* Splits at the dashes; returns the number of words, at most four. */
+/* Splits at the dashes.  Returns the number of words, at most four. */
 static int split(const char *name, char word[3][FEM_UNIT_TEXT])
 {
     int count = 0;
@@ -81,7 +81,7 @@ static int split(const char *name, char word[3][FEM_UNIT_TEXT])
     return count;
 }
 
-/* Names of units are shorter than the 12 characters that formats allow them. */
+/* Names of units are shorter than the 12 characters allowed by the formats. */
 static void label(char out[FEM_UNIT_TEXT], const char *format, const char *first, const char *second)
 {
     snprintf(out, FEM_UNIT_TEXT, format, first, second);

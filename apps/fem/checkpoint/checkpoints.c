@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the case does not say how often: so much work may be lost, and writing takes at most this part of the time. */
+/* Limits that apply if the case gives no interval: working time that may be lost, and fraction of the time that writing may take. */
 static const double may_be_lost_s = 5, may_take = 0.01;
-/* Before the first one was written: of a slow disk, 100 MB/s. */
+/* Before the first checkpoint is written: that of a slow disk, 100 MB/s. */
 static const double usual_seconds_per_value = 8e-8;
 
 struct fem_checkpoints {
@@ -21,16 +21,16 @@ struct fem_checkpoints {
     app_ranks *ranks;
     const fem_case_checkpoint *keys;
     char directory[PATH_MAX];
-    int64_t next;             /* number */
-    int64_t kept, own[101];   /* numbers of this run's, the latest last; at most keys->keep, and a new one */
-    int64_t steps;            /* since the latest one */
-    double latest_s;          /* when it was written, or the run began */
-    double seconds_per_value; /* that the latest one took */
+    int64_t next;             /* number of the next checkpoint */
+    int64_t kept, own[101];   /* numbers of this run's checkpoints, the latest last; at most keys->keep and a new one */
+    int64_t steps;            /* since the latest checkpoint */
+    double latest_s;          /* time when it was written, or when the run began */
+    double seconds_per_value; /* needed for the latest checkpoint */
 };
 
 /* ------------------------------------------------------------------------------------------------- numbers */
 
-/* The largest number below `below` in the directory; -1: there is none.  *opened: the directory can be read. */
+/* Returns the largest number below `below` in the directory; -1: none.  *opened: whether the directory can be read. */
 static int64_t largest_below(const char *directory, int64_t below, int *opened)
 {
     int64_t largest = -1;
@@ -81,10 +81,10 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints)
 
 /* ------------------------------------------------------------------------------------------------- when */
 
-/* So long after the latest one another one with so many numbers takes as much of the time as it may. */
+/* Time after the latest checkpoint from which writing `numbers` values stays within the allowed fraction of the time. */
 static double affordable_s(const fem_checkpoints *c, int64_t numbers) { return c->seconds_per_value * (double)numbers / may_take; }
 
-/* As the first rank sees it: its clock is not that of the others. */
+/* Rank 0 decides, because the ranks have different clocks. */
 static int agree(const fem_checkpoints *c, int due)
 {
     app_ranks_broadcast(c->ranks, &due, sizeof due);
@@ -117,7 +117,7 @@ static void remove_too_many(fem_checkpoints *c)
     char path[PATH_MAX + 64];
     while (c->kept > c->keys->keep.value) {
         path_of(c->directory, c->own[0], path);
-        if (app_ranks_number(c->ranks) == 0) unlink(path); /* one that stays is no harm */
+        if (app_ranks_number(c->ranks) == 0) unlink(path); /* if it cannot be removed, it does no harm */
         memmove(c->own, c->own + 1, (size_t)--c->kept * sizeof c->own[0]);
     }
 }
@@ -132,7 +132,7 @@ yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint_part 
     app_ranks_offset(c->ranks, part->num_nodes * part->components, &numbers);
     path_of(c->directory, c->next, path);
     yoke_status status = fem_checkpoint_write(c->context, part, path);
-    c->latest_s = yoke_clock_s(); /* where it failed, it is not tried again at once */
+    c->latest_s = yoke_clock_s(); /* even after a failure, so that writing is not repeated at once */
     c->seconds_per_value = (c->latest_s - begin_s) / (double)numbers;
     c->steps = 0;
     if (status) return status;

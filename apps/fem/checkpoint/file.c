@@ -22,10 +22,10 @@ typedef struct head {
     uint32_t components, has_indicators;
     uint32_t checksum[4]; /* CRC-32 of the sections: state, levels, values, indicators */
     uint32_t reserved;
-    uint32_t own_checksum; /* of all before it */
+    uint32_t own_checksum; /* of all members before it */
 } head;
 
-/* One after the other in the file, each filled up with zeros to a multiple of ALIGNMENT bytes. */
+/* The sections follow one another in the file, each padded with zeros to a multiple of ALIGNMENT bytes. */
 enum { STATE, LEVELS, VALUES, INDICATORS, SECTIONS };
 enum { VERSION = 1, ALIGNMENT = 8, BLOCK = 1 << 16 };
 static const char magic[8] = {'y', 'o', 'k', 'e', 'f', 'e', 'm', '\x1a'};
@@ -50,10 +50,10 @@ static void section_sizes(const head *h, size_t sizes[SECTIONS])
 typedef struct writer {
     yoke_context *context;
     const fem_checkpoint_part *part;
-    int64_t *sizes; /* [ranks][2] leaves and nodes of each */
-    double *buffer; /* for the numbers of another rank; NULL on all but the first */
+    int64_t *sizes; /* [ranks][2] leaves and nodes of each rank */
+    double *buffer; /* for the numbers of another rank; only on rank 0, otherwise NULL */
     head h;
-    FILE *out; /* what fails is seen when the file is committed */
+    FILE *out; /* errors are detected when the file is committed */
 } writer;
 
 static void write_bytes(writer *w, int section, const void *data, size_t bytes)
@@ -69,7 +69,7 @@ static void end_section(writer *w, size_t bytes)
     fwrite(zeros, 1, padding(bytes), w->out);
 }
 
-/* The first rank writes the numbers of all, in the order of the ranks; kind 0: indicators, 1: values.  Every rank takes part, also where a write has failed. */
+/* Rank 0 writes the numbers of all ranks, in their order; kind 0: indicators, 1: values.  Collective, even after a failed write. */
 static void write_numbers(writer *w, int section, const double *mine, int kind, int columns)
 {
     const fem_checkpoint_part *part = w->part;
@@ -80,7 +80,7 @@ static void write_numbers(writer *w, int section, const double *mine, int kind, 
     }
 }
 
-/* Levels of all ranks, a byte each. */
+/* Writes the levels of all ranks, one byte each. */
 static yoke_status write_levels(writer *w)
 {
     void *levels = NULL;
@@ -181,7 +181,7 @@ static yoke_status fail(const fem_checkpoint *c, const char *path, const char *w
     return yoke_fail(c->context, YOKE_ERROR_INPUT, "%s: %s", path, what);
 }
 
-/* What can be told by the head alone, and by the file's size. */
+/* Checks what can be checked from the head and the file's size alone. */
 static yoke_status check_head(const fem_checkpoint *c, const char *path, const head *h, int64_t file_bytes)
 {
     if (memcmp(h->magic, magic, sizeof magic) != 0) return fail(c, path, "is no checkpoint of yoke fem");
@@ -202,7 +202,7 @@ static yoke_status check_head(const fem_checkpoint *c, const char *path, const h
     return YOKE_OK;
 }
 
-/* Numbers that checksums do not tell of: the file may have been made by somebody else. */
+/* Checks values whose checksums are right: the file may have been made by another program. */
 static bool make_sense(int section, const void *block, size_t bytes)
 {
     const double *numbers = block;

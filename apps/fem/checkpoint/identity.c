@@ -7,11 +7,14 @@
 
 #include "common/files/record.h"
 
-/* Keys, or beginnings of keys, that may change. */
+/* Keys, or beginnings of keys, whose values may change before a restart. */
 static const char *const changeable[] = {"mesh",    "refine.steps", "refine.tolerance", "refine.fraction", "refine.max_elements",
                                          "solver.", "objective.",   "energy.",          "output.",         "checkpoint."};
 
-/* A part of a name that ends with a point stands for all keys below; `mesh` is told by its checksum. */
+/*
+ * An entry that ends with a point stands for all keys that begin with it.  `mesh` may change because the mesh itself is compared by its
+ * checksum.
+ */
 static int may_change(const char *key)
 {
     for (size_t i = 0; i < sizeof changeable / sizeof changeable[0]; i++) {
@@ -39,7 +42,7 @@ static uint32_t add(uint32_t checksum, const void *data, int64_t count, size_t s
     return (uint32_t)crc32_z(checksum, data, (size_t)count * size);
 }
 
-/* Of all that a solution depends on: geometry, neighbours, volumes, and members of groups. */
+/* Checksum of everything in the mesh that a solution depends on: geometry, neighbours, volumes, and members of groups. */
 static uint32_t mesh_checksum(const fem_mesh *mesh)
 {
     const int64_t positions = mesh->order == 2 ? 27 : 8, elements = mesh->num_elements;
@@ -72,7 +75,7 @@ static yoke_status fail_of_key(const fem_case *input, const char *path, const ch
                      key, before ? before : nothing, now ? now : nothing, input->path);
 }
 
-/* The first key of `a` that is not the same in `b`; or NULL. */
+/* Returns the first key of `a` whose value differs in `b`, or NULL. */
 static const char *other_key(json_t *a, const json_t *b)
 {
     const char *key;
