@@ -11,16 +11,16 @@
 
 enum { SIDE = 4096, CITIES = 100, RESTARTS = 100000 };
 
-/* 0, NULL: not given. */
+/* Options; 0 or NULL: not given. */
 typedef struct command_words {
     int64_t n, m, k, block, restarts;
     const char *precision;
 } command_words;
 
-/* An operation that is open on the devices of a run. */
+/* An operation opened on the devices of a run. */
 typedef struct operation {
     yoke_context *context;
-    int only_simulated; /* nothing is computed: matrices have no numbers */
+    int only_simulated; /* nothing is computed, and matrices have no entries */
     dense_precision precision;
     dense_matrix a, b, c;
     app_blas blas;
@@ -75,7 +75,7 @@ static void close_operation(void *user)
     yoke_release(o->context, o);
 }
 
-/* Random numbers; none where nothing is computed. */
+/* Creates a matrix of random numbers; without entries if nothing is computed. */
 static yoke_status make_matrix(const operation *o, int64_t rows, int64_t columns, dense_matrix *matrix)
 {
     if (!o->only_simulated) return dense_input_random(o->context, rows, columns, o->precision, 1, matrix);
@@ -83,7 +83,7 @@ static yoke_status make_matrix(const operation *o, int64_t rows, int64_t columns
     return YOKE_OK;
 }
 
-/* What all operations have in common, after they are open. */
+/* Sets what is common to all operations, after they are opened. */
 static yoke_status tell(operation *o, const char *work, dense_sharing *sharing, int64_t units, double unit_bytes,
                         app_calibrate_trial *trial)
 {
@@ -93,7 +93,7 @@ static yoke_status tell(operation *o, const char *work, dense_sharing *sharing, 
     trial->whole_units = units;
     trial->max_units = o->only_simulated ? units : dense_sharing_most_units(sharing);
     trial->memory_bytes_per_unit = unit_bytes;
-    /* Trials of real devices have the copies in their seconds. */
+    /* The seconds of trials on real devices include the copies. */
     trial->copy_bytes_per_unit = o->only_simulated ? unit_bytes : 0;
     return status;
 }
@@ -151,7 +151,7 @@ static yoke_status open_tsp(yoke_context *context, yoke_run *run, const void *se
     return tell(o, dense_tsp_work(o->tsp), dense_tsp_sharing(o->tsp), o->tsp_options.restarts, 0, trial);
 }
 
-/* Options of other operations than the one that is measured would do nothing. */
+/* Refuses options of other operations than the measured one, which would have no effect. */
 static yoke_status refuse(yoke_context *context, const char *option, const char *kernel)
 {
     return yoke_fail(context, YOKE_ERROR_INPUT, "--kernel %s has no %s; its options: %s", kernel, option,

@@ -1,6 +1,4 @@
-/*
- * gemm_command.c - yoke dense gemm: what it has of its own in the frame of operations (operation.h).
- */
+/* gemm_command.c - yoke dense gemm: its own part of the common frame of operations (operation.h). */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -87,7 +85,7 @@ static yoke_status open_files(const dense_work *w)
 {
     gemm *g = w->own;
     const char *const *path = w->operands.text;
-    yoke_status status = dense_input_precision(w->context, w->precision, &g->precision); /* of raw files */
+    yoke_status status = dense_input_precision(w->context, w->precision, &g->precision); /* precision of raw files */
     if (!status) status = dense_input_open(w->context, path[0], g->rows, g->depth, g->precision, &g->file[0]);
     if (!status) status = dense_input_open(w->context, path[1], g->depth, g->columns, g->precision, &g->file[1]);
     if (status) return status;
@@ -149,7 +147,7 @@ static yoke_status show_progress(void *user, int64_t done, int64_t units)
     return dense_work_progress(user, "blocks of rows", done, units);
 }
 
-/* DEVICE=BYTES; the text before the sign is kept in names. */
+/* Reads DEVICE=BYTES; the device names are stored in `names`. */
 static yoke_status read_limits(const dense_work *w, char names[][64], dense_memory_limit *limits)
 {
     const app_list *list = &((const gemm *)w->own)->limits;
@@ -174,14 +172,14 @@ static yoke_status read_limits(const dense_work *w, char names[][64], dense_memo
     return status;
 }
 
-/* How the product is computed, as the command line says. */
+/* Options of the product given on the command line. */
 typedef struct choices {
     char names[DENSE_MAX_DEVICES][64];
     dense_memory_limit limits[DENSE_MAX_DEVICES];
     dense_gemm_options options;
 } choices;
 
-/* Also opens the BLAS. */
+/* Reads the choices and opens the BLAS. */
 static yoke_status choose(dense_work *w, choices *c)
 {
     gemm *g = w->own;
@@ -196,7 +194,7 @@ static yoke_status choose(dense_work *w, choices *c)
     return read_limits(w, c->names, c->limits);
 }
 
-/* Devices of one rank share by functional models only. */
+/* The devices of one rank share the work only by functional models. */
 static yoke_status check_partition(const dense_work *w)
 {
     const gemm *g = w->own;
@@ -226,10 +224,11 @@ static yoke_status compute(dense_work *w)
     return status;
 }
 
-/* The widest block that any rank chooses; of products that take less than about a second, the default.  Collective. */
+/* Chooses the widest block that any rank prefers; for products of less than about a second, the default.  Collective. */
 static yoke_status choose_block(dense_work *w, int64_t *block)
 {
-    enum { SIDES = 32 }; /* blocks along C, at least: what is shared is told to about 3 % by rows and columns of them */
+    /* Minimum number of blocks along a side of C: shares are whole rows and columns of blocks, thus accurate to about 3 %. */
+    enum { SIDES = 32 };
     gemm *g = w->own;
     double speed[DENSE_BLOCK_WIDTHS], mine = 0;
     const double flops = 2.0 * (double)g->rows * (double)g->columns * (double)g->depth;
@@ -278,7 +277,7 @@ static bool is_wrong(const dense_work *w) { return w->check && !((const gemm *)w
 
 static yoke_status write(dense_work *w) { return is_wrong(w) ? YOKE_OK : dense_npy_write(&((gemm *)w->own)->c, w->output); }
 
-/* The whole product by one call of the BLAS. */
+/* Computes the whole product with one call of the BLAS. */
 static yoke_status compare(dense_work *w)
 {
     gemm *g = w->own;

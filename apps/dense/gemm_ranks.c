@@ -8,7 +8,7 @@
 #include "inputs.h"
 #include "output/output.h"
 
-/* What all ranks must be asked alike, though each has a command line of its own. */
+/* Options that must be the same on all ranks, each of which has its own command line. */
 typedef struct alike {
     int64_t files, rows, columns, depth, block, seed, precision, partition, check, output;
 } alike;
@@ -60,7 +60,7 @@ static yoke_status fill(const dense_work *w, const dense_gemm_ranks *asked, int 
     return dense_npy_read_part(&asked->file[which], place.row, place.column, part);
 }
 
-/* What the parts of all ranks have together is told by one. */
+/* Joins the findings of all ranks about their parts.  All ranks agree on the result. */
 static yoke_status check_finite(const dense_work *w, const char *name, int64_t rows, int64_t columns, yoke_rectangle place,
                                 const dense_matrix *part)
 {
@@ -96,7 +96,7 @@ typedef struct result {
     dense_rank_device *devices;
     int num_devices;
     dense_freivalds check;
-    double all_blocks, compute_s, communicate_s, partition_s, move_s, idle_s; /* of the rank that took longest */
+    double all_blocks, compute_s, communicate_s, partition_s, move_s, idle_s; /* maxima over the ranks */
 } result;
 
 static yoke_status collect(result *r)
@@ -130,11 +130,11 @@ static int count_moves(const dense_product *p)
     return moves;
 }
 
-/* Of the steps that were predicted: how many there are, and what they took. */
+/* The steps for which there was a prediction: their number, and their predicted and measured times. */
 typedef struct forecast {
     int steps;
     double predicted_s, measured_s;
-    double all_s; /* of all steps and moves, where those that were not predicted count as measured */
+    double all_s; /* time of all steps and moves, where steps without a prediction count as measured */
 } forecast;
 
 static forecast sum_forecast(const dense_product *p)

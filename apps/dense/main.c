@@ -1,6 +1,4 @@
-/*
- * main.c - the command yoke dense: finds the operation and lets it run.
- */
+/* main.c - the command yoke dense: finds the operation and runs it. */
 #include <string.h>
 
 #include "calibrate.h"
@@ -59,6 +57,6 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 
 int main(int argc, char **argv)
 {
-    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* started so by `yoke calibrate` */
     return calibrates ? app_program("yoke calibrate", dense_calibrate, argc - 1, argv + 1) : app_program("yoke dense", start, argc, argv);
 }

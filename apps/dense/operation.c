@@ -1,6 +1,4 @@
-/*
- * operation.c - the frame of all operations of yoke dense: from the command line to the run record.
- */
+/* operation.c - the common frame of all operations of yoke dense, from the command line to the run record. */
 #include "operation.h"
 
 #include <omp.h>
@@ -12,7 +10,7 @@
 #include "inputs.h"
 #include "output/output.h"
 
-/* Adds an option that has a help text. */
+/* Adds an option if it has a help text. */
 static void add(app_option_table *options, app_option option)
 {
     if (option.help) app_options_add(options, (const app_option[]){option, {.name = NULL}});
@@ -84,7 +82,7 @@ static yoke_status write_record(const dense_operation *operation, const dense_wo
     return status;
 }
 
-/* A rank whose user names no devices has its part of those of the machine; a simulated machine is its own. */
+/* If the user names no devices, a rank uses its share of the machine's devices; each rank has a simulated machine of its own. */
 static yoke_status open_devices_of_a_rank(dense_work *w)
 {
     enum { NAMES = 8192 };
@@ -135,13 +133,13 @@ yoke_status dense_operation_run(const dense_operation *operation, yoke_context *
     if (status) return status;
     w.own = own;
     status = app_ranks_start(context, &w.ranks);
-    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                                 /* rank 0 tells the results */
-    if (!status && app_ranks_number(w.ranks) > 0) answered = app_options_ask_help(argc, argv); /* which rank 0 gives */
+    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                                 /* rank 0 prints the results */
+    if (!status && app_ranks_number(w.ranks) > 0) answered = app_options_ask_help(argc, argv); /* rank 0 prints the help */
     if (!status) status = app_ranks_agree(w.ranks, answered ? YOKE_OK : parse(operation, &w, argc, argv, &answered));
-    double any = answered; /* where one rank is asked for help, the others would wait for it */
+    double any = answered; /* if one rank is asked for help, the others must not wait for it */
     if (!status) app_ranks_max(w.ranks, &any, 1);
     if (!status && !(any > 0)) {
-        if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */
+        if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* standard output is then only for the result */
         status = app_ranks_agree(w.ranks, check(operation, &w));
         if (!status) status = run(operation, &w, argc, argv);
         yoke_run_destroy(w.run);

@@ -1,6 +1,4 @@
-/*
- * transpose_command.c - yoke dense transpose: what it has of its own in the frame of operations (operation.h).
- */
+/* transpose_command.c - yoke dense transpose: its own part of the common frame of operations (operation.h). */
 #include <string.h>
 
 #include "common/console/interrupt.h"
@@ -46,7 +44,7 @@ static yoke_status begin(dense_work *w)
     if (!status && is_file) status = dense_input_read(w->terminal, &t->file, precision, &t->a);
     if (!status && !is_file) status = dense_input_random(w->context, rows[0], columns[0], precision, (uint64_t)w->seed, &t->a);
     if (!status) status = dense_matrix_create(w->context, columns[0], rows[0], precision, &t->b);
-    if (!status) memset(t->b.entries, 0, (size_t)dense_matrix_bytes(&t->b)); /* so that its pages are there */
+    if (!status) memset(t->b.entries, 0, (size_t)dense_matrix_bytes(&t->b)); /* so that its pages are in memory */
     return status ? status : app_interrupt_check(w->context);
 }
 
@@ -69,7 +67,7 @@ static yoke_status compute(dense_work *w)
 
 static yoke_status write(dense_work *w) { return dense_npy_write(&((transposition *)w->own)->b, w->output); }
 
-/* What the cores take to read all of A and write as much. */
+/* Measures the time in which the cores read all of A and write as many bytes. */
 static yoke_status compare(dense_work *w)
 {
     transposition *t = w->own;
@@ -83,7 +81,7 @@ static yoke_status compare(dense_work *w)
 
 /* -------------------------------------------------------------------------------------------------- telling */
 
-/* Bytes that are read and written, in a second. */
+/* Bytes read and written per second. */
 static double rate(const transposition *t, double seconds) { return 2 * (double)dense_matrix_bytes(&t->a) / seconds; }
 
 static void show_head(const dense_work *w)

@@ -1,6 +1,4 @@
-/*
- * tsp_command.c - yoke dense tsp: what it has of its own in the frame of operations (operation.h).
- */
+/* tsp_command.c - yoke dense tsp: its own part of the common frame of operations (operation.h). */
 #include "operation.h"
 #include "output/output.h"
 #include "tsp/tsp.h"

@@ -6,7 +6,7 @@
 
 enum { SIDE = 1024, LEAST = 32 }; /* rows and columns of C; the least width */
 
-/* Seconds of measuring a width: some products, of 1 to 20 ms on a core. */
+/* Time for measuring a width: several products, of 1 to 20 ms each on a core. */
 static const double budget_s = 0.05;
 
 typedef struct measuring {
@@ -40,7 +40,7 @@ static void update(void *user)
     for (int64_t i = 0; i < m->calls; i++) dense_gemm_rows(m->blas, &a, &b, 1, &c, 0, SIDE, 0);
 }
 
-/* A unit is a product. */
+/* A trial on the host; a unit is one product. */
 static yoke_status try_host(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     measuring *m = user;
@@ -50,7 +50,7 @@ static yoke_status try_host(void *user, int64_t device, int64_t units, int64_t c
     yoke_status status = yoke_queue_create(host, 0, &queue);
     for (int i = 0; i < 2 && !status; i++) status = yoke_event_create(host, &marks[i]);
     m->calls = 1;
-    if (!status) status = yoke_queue_call(queue, update, m, 0); /* threads and memory of the BLAS are made in a first one */
+    if (!status) status = yoke_queue_call(queue, update, m, 0); /* the BLAS creates its threads and memory in the first call */
     if (!status) status = yoke_queue_finish(queue);
     m->calls = units * calls;
     if (!status) status = yoke_queue_record(queue, marks[0]);
@@ -71,7 +71,7 @@ static yoke_status make_matrices(measuring *m, dense_precision precision)
     return status || m->c.entries ? status : dense_matrix_create(m->context, SIDE, SIDE, precision, &m->c);
 }
 
-/* The seconds of a product of this width. */
+/* Seconds of a product of this width, measured if they are not known. */
 static yoke_status measure_width(yoke_run *run, measuring *m, dense_precision precision, int64_t host, double *seconds)
 {
     char work[64];
@@ -79,7 +79,7 @@ static yoke_status measure_width(yoke_run *run, measuring *m, dense_precision pr
     yoke_prediction call;
     snprintf(work, sizeof work, "gemm update %s b=%lld", dense_precision_text(precision), (long long)m->width);
     yoke_status status = yoke_run_work(run, work, texts, 1);
-    if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* this run has asked for it before */
+    if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* this run has registered the work before */
     if (status) return status;
     if (yoke_run_predict(run, work, host, 1, NAN, 0, &call) != YOKE_OK) {
         const yoke_run_calibration of = {.work = work,

@@ -16,11 +16,11 @@
 
 extern const char dense_panel_text[]; /* panel_text.h (yoke_embed_text) */
 
-enum { GROUP = 64, MAX_GROUPS = 65536, ROWS = 4, COLUMNS = 16 }; /* items of a group; a tile of an item, as in the kernel */
+enum { GROUP = 64, MAX_GROUPS = 65536, ROWS = 4, COLUMNS = 16 }; /* items per group; tile of C per item, as in the kernel */
 
 const char *dense_gemm_device_text(void) { return dense_panel_text; }
 
-/* A product of rows of A, from column `begin` on, with a panel of B. */
+/* A product of rows of A, beginning at column `begin`, with a panel of B. */
 typedef struct panel {
     int64_t rows, n, k, begin, depth, size, units;
     yoke_buffer *a, *b, *c;
@@ -59,12 +59,12 @@ static void give_back_buffers(dense_gemm_device *d)
     d->sent = 0;
 }
 
-/* UNAVAILABLE: there is none.  Whether the library is there only a product shows: one of single numbers. */
+/* Returns UNAVAILABLE if there is no BLAS.  Only a product shows whether the library is present, so one of 1 x 1 matrices is computed. */
 static yoke_status open_blas(const dense_gemm_state *g, dense_gemm_device *d)
 {
     const double zero = 0;
     const int64_t size = (int64_t)g->precision;
-    /* On cores CLBlast reaches half the speed of the kernel (n = 1000, PoCL 3.1, two cores of Zen 5: 11 and 18 GFLOP/s). */
+    /* On cores, CLBlast reaches half the speed of the kernel (n = 1000, PoCL 3.1, two cores of Zen 5: 11 and 18 GFLOP/s). */
     if (yoke_device_info_get(d->device)->device_class == YOKE_DEVICE_CPU) return YOKE_ERROR_UNAVAILABLE;
     yoke_status status = yoke_program_create(d->device, &(yoke_program_source){.name = YOKE_BLAS}, &d->program);
     if (!status) status = yoke_program_function(d->program, g->precision == DENSE_DOUBLE ? "dgemm" : "sgemm", &d->function);
@@ -104,7 +104,7 @@ static yoke_status open_kernel(const dense_gemm_state *g, dense_gemm_device *d)
     return dense_program_create(d->device, &program, g->precision == DENSE_SINGLE, &d->program, &d->function);
 }
 
-/* Free memory, less what drivers need themselves, or what the options allow. */
+/* The budget is the free memory minus what drivers need, or the limit from the options if that is less. */
 static yoke_status find_budget(const dense_gemm_state *g, dense_gemm_device *d)
 {
     const dense_gemm_options *o = g->options;
@@ -159,7 +159,7 @@ static int64_t row_bytes(const dense_matrix *matrix) { return matrix->columns * 
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Rows of A and C, how many sets of them, and of a panel of B, for a range of so many rows. */
+/* Finds the numbers of rows of A and C in memory, of sets of these rows, and of rows of a panel of B, for a range of `wanted` rows. */
 static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d, int64_t wanted, int64_t *rows, int *sets, int64_t *depth)
 {
     const int64_t most = g->options->depth ? g->options->depth : DENSE_GEMM_DEPTH;
@@ -175,8 +175,8 @@ static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d,
     const int64_t fit = (d->budget - buffers * *depth * of_b) / of_row;
     *rows = smaller(wanted, fit);
     /*
-     * Two sets of half as many rows hide their copies, and B goes through twice as often: no more bytes, where the bus is what takes the time, if the rows that fit are
-     * at least k n / (k + n).
+     * Two sets of half as many rows hide their copies, but send B twice as often.  Where the bus limits the time, these are no more bytes
+     * if at least k n / (k + n) rows fit.
      */
     if (d->copies && fit < wanted && fit >= 2 && (double)fit * (double)of_row >= (double)g->b->rows * (double)of_b) {
         *sets = 2;
@@ -235,7 +235,7 @@ static yoke_status launch_kernel(const dense_gemm_device *d, const panel *p)
 
 static yoke_status launch(const dense_gemm_device *d, const panel *p) { return d->blas ? launch_blas(d, p) : launch_kernel(d, p); }
 
-/* A panel of B goes to buffer x, and the queue of products waits for it. */
+/* Sends a panel of B to buffer x; the queue of products waits for it. */
 static yoke_status send_panel(const dense_gemm_state *g, dense_gemm_device *d, int64_t begin, int64_t depth, int x)
 {
     const char *from = (const char *)g->b->entries + begin * row_bytes(g->b);
@@ -261,7 +261,7 @@ static yoke_status bring_c(const dense_gemm_state *g, const dense_gemm_device *d
     return yoke_queue_read(queue, d->c[x], 0, rows * row_bytes(g->c), (char *)g->to->entries + first * row_bytes(g->c));
 }
 
-/* Rows of A come into set x, when C of its last rows is gone. */
+/* Sends rows of A to set x, after C of its previous rows has been read back. */
 static yoke_status begin_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int x)
 {
     if (!d->copies) return send_a(g, d, d->queue, first, rows, x);
@@ -271,7 +271,7 @@ static yoke_status begin_rows(const dense_gemm_state *g, const dense_gemm_device
     return status ? status : yoke_event_wait(d->ready[x], d->queue);
 }
 
-/* Rows of C go from set x, when they are computed. */
+/* Reads rows of C from set x after they are computed. */
 static yoke_status end_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int x)
 {
     if (!d->copies) return bring_c(g, d, d->queue, first, rows, x);
@@ -281,7 +281,7 @@ static yoke_status end_rows(const dense_gemm_state *g, const dense_gemm_device *
     return status ? status : yoke_queue_record(d->returns, d->returned[x]);
 }
 
-/* C comes before a panel and goes after it, to where it comes from again. */
+/* If all panels move C: C is sent before a panel, and read back after it to the same place. */
 static yoke_status begin_move(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, const panel *p)
 {
     return p->begin ? send_c(g, d, first, p->rows) : YOKE_OK;
@@ -293,7 +293,7 @@ static yoke_status end_move(const dense_gemm_state *g, const dense_gemm_device *
     return status ? status : yoke_queue_finish(d->queue);
 }
 
-/* All panels for so many rows, which use set x. */
+/* Computes all panels for some rows, using set x. */
 static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d, int64_t first, int64_t rows, int64_t units, int x)
 {
     const int64_t k = g->a->columns, panels = (k + d->depth - 1) / d->depth;
@@ -334,7 +334,7 @@ yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t fir
     }
     for (x = 0; x < d->sets && d->copies && !status; x++) status = yoke_event_wait(d->returned[x], d->queue);
     if (!status || !d->copies) return status;
-    yoke_queue_finish(d->copies); /* others do these rows again: nothing may come into C any more */
+    yoke_queue_finish(d->copies); /* after an error, other devices compute these rows again, so no copy may still write to C */
     yoke_queue_finish(d->returns);
     return status;
 }

@@ -53,7 +53,7 @@ yoke_status dense_freivalds_vectors_create(yoke_context *context, int64_t m, int
     v.cx = v.scale + m;
     dense_matrix_random(&v.random, seed);
     for (int64_t j = 0; j < n; j++) {
-        v.x[j] = v.x[j] / 2 + copysign(0.5, v.x[j]); /* no entry of C counts little */
+        v.x[j] = v.x[j] / 2 + copysign(0.5, v.x[j]); /* magnitude of at least 0.5, so that no entry of C has a small weight */
         v.scale_x[j] = fabs(v.x[j]);
     }
     *vectors = v;

@@ -4,9 +4,9 @@
 
 #include "gemm/device.h"
 
-/* Of the first round, where nothing is known: a fraction of a second on a few cores. */
+/* Operations of the first round if nothing is known: a fraction of a second on a few cores. */
 static const double first_flops = 1e10;
-/* Of later rounds, as far as they do not take too long: the BLAS packs all of B for each thread and round. */
+/* Rows of later rounds, unless they take too long, because the BLAS packs all of B for each thread and round. */
 static const int64_t good_rows = 2048;
 
 /* A core that serves an accelerator has less time for products: 7 to 15 % (Clarke, sect. 1.5). */
@@ -92,7 +92,7 @@ static yoke_status check(yoke_context *context, int64_t block, const dense_matri
                      (long long)c->columns, (long long)block);
 }
 
-/* Products of one block that a row of blocks takes, where products of many shapes are one work; else 1. */
+/* Number of block products in a row of blocks if products of many shapes are one work (add); otherwise 1. */
 static int64_t weight(const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c)
 {
     const int64_t b = options->block;
@@ -156,7 +156,7 @@ yoke_status dense_gemm_open(yoke_context *context, yoke_run *run, const app_blas
     return status;
 }
 
-/* Where accelerators are, their rows of a product that is added to C. */
+/* If accelerators work too, their rows of a product that is added to C are written to a separate matrix. */
 static yoke_status prepare_adding(dense_gemm_state *g)
 {
     const dense_matrix *c = g->c;

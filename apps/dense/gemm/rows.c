@@ -1,13 +1,13 @@
-/* Products on the cores, by the BLAS. */
+/* Products on the cores, computed by the BLAS. */
 #include <math.h>
 #include <omp.h>
 
 #include "gemm/gemm.h"
 
 /*
- * What a tile of C of r rows and c columns takes, in units of its products: 1 + FEW_ROWS / r + FEW_COLUMNS / c, as the BLAS packs all of B for it, and its rows of A.
- * Measured with OpenBLAS 0.3.21 (kernels SkylakeX, two cores of Zen 5, k = 4096): 131 GFLOP/s with 64 rows, 166 with 256, 175 with 1024; 150, 166, 172 and 175 with
- * 512, 1024, 2048 and 4096 columns.
+ * The time of a tile of C with r rows and c columns, relative to that of its products, is 1 + few_rows / r + few_columns / c, because the
+ * BLAS packs all of B and the rows of A for each tile.  Measured with OpenBLAS 0.3.21 (kernels SkylakeX, two cores of Zen 5, k = 4096): 131
+ * GFLOP/s with 64 rows, 166 with 256, 175 with 1024; 150, 166, 172 and 175 with 512, 1024, 2048 and 4096 columns.
  */
 static const double few_rows = 18, few_columns = 60;
 
@@ -25,20 +25,20 @@ static void multiply(const app_blas *blas, const dense_matrix *a, const dense_ma
 }
 
 typedef struct tiling {
-    int64_t high, wide; /* tiles above and beside each other */
+    int64_t high, wide; /* numbers of tiles vertically and horizontally */
     double cost;
 } tiling;
 
 static int64_t parts(int64_t all, int64_t most) { return (all + most - 1) / most; }
 
-/* The longest time of a thread with tiles of the same size, in entries of C. */
+/* Longest time of a thread with tiles of equal size, in entries of C. */
 static double cost(int64_t rows, int64_t columns, int64_t high, int64_t wide, int threads)
 {
     const double r = (double)parts(rows, high), c = (double)parts(columns, wide);
     return (double)parts(high * wide, threads) * r * c * (1 + few_rows / r + few_columns / c);
 }
 
-/* The cheapest of one to MOST tiles for each thread. */
+/* Chooses the tiling of lowest cost with one to MOST tiles for each thread. */
 static tiling choose(int64_t rows, int64_t columns, int threads, double uneven)
 {
     enum { MOST = 4 };
@@ -70,7 +70,7 @@ void dense_gemm_make_ready(const app_blas *blas, dense_precision precision)
     enum { SIDE = 64 };
 #pragma omp parallel
     {
-        double in[SIDE * SIDE] = {0}, out[SIDE * SIDE] = {0}; /* zeros are those of floats, too */
+        double in[SIDE * SIDE] = {0}, out[SIDE * SIDE] = {0}; /* also valid as zeros of type float */
         const dense_matrix a = {.rows = SIDE, .columns = SIDE, .precision = precision, .entries = in};
         dense_matrix c = {.rows = SIDE, .columns = SIDE, .precision = precision, .entries = out};
         multiply(blas, &a, &a, 0, &c, 0, SIDE, 0, SIDE);

@@ -61,7 +61,7 @@ void dense_matrix_block_rows(const dense_matrix *matrix, int64_t block, int64_t 
 
 double dense_matrix_entry(const dense_matrix *matrix, int64_t row, int64_t column) { return entry(matrix, row * matrix->columns + column); }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the number'th value of a sequence, without those before it. */
+/* SplitMix64 (Steele, Lea, Flood 2014): a value of the sequence by its number, without computing those before it. */
 static uint64_t mix(uint64_t seed, uint64_t number)
 {
     uint64_t z = seed + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);

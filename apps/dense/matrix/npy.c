@@ -25,7 +25,7 @@ static yoke_status refuse(const dense_npy *npy, const char *what)
     return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s: %s", npy->path, what);
 }
 
-/* Exactly so many bytes. */
+/* Reads exactly `bytes` bytes. */
 static yoke_status read_bytes(dense_npy *npy, void *to, size_t bytes, const char *what)
 {
     if (fread(to, 1, bytes, npy->file) == bytes) return YOKE_OK;
@@ -34,7 +34,7 @@ static yoke_status read_bytes(dense_npy *npy, void *to, size_t bytes, const char
                      npy->raw ? "" : ", or no .npy file");
 }
 
-/* *length: bytes of the header's text. */
+/* *length: length of the header's text in bytes. */
 static yoke_status read_prefix(dense_npy *npy, size_t *length)
 {
     unsigned char start[8], bytes[4] = {0};
@@ -52,7 +52,7 @@ static yoke_status read_prefix(dense_npy *npy, size_t *length)
     return status;
 }
 
-/* A regular file has the bytes that its header says. */
+/* Checks that a regular file has the size stated in its header. */
 static yoke_status check_length(const dense_npy *npy)
 {
     struct stat about;
@@ -160,7 +160,7 @@ static void turn(unsigned char *bytes, int64_t count, int size)
         }
 }
 
-/* Number i of those that were read becomes entry `at`.  Whether it stays finite there if it is. */
+/* Stores number i of those read as entry `at`.  Returns 0 if a finite number becomes infinite. */
 static int put(const dense_npy *npy, const void *from, int64_t i, int64_t at, dense_matrix *matrix)
 {
     const double value = npy->precision == DENSE_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
@@ -179,7 +179,7 @@ static yoke_status refuse_large(const dense_npy *npy, const void *from, int64_t 
                      npy->path, ((const double *)from)[i], (long long)row, (long long)column);
 }
 
-/* Entries of the file from number `first` on. */
+/* Stores entries of the file, beginning with number `first`. */
 static yoke_status place(const dense_npy *npy, const void *from, int64_t first, int64_t count, dense_matrix *matrix)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -245,7 +245,7 @@ yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, den
         if (status) break;
         if (npy->foreign) turn(chunk, length, npy->precision);
         for (int64_t j = 0; j < length && !status; j++) {
-            const int64_t in_row = npy->by_columns ? j : i, in_column = npy->by_columns ? i : j; /* of the part */
+            const int64_t in_row = npy->by_columns ? j : i, in_column = npy->by_columns ? i : j; /* relative to the part */
             if (!put(npy, chunk, j, in_row * matrix->columns + in_column, matrix))
                 status = refuse_large(npy, chunk, j, row + in_row, column + in_column);
         }
@@ -280,7 +280,7 @@ static void write_header(dense_precision precision, int64_t rows, int64_t column
     char text[192];
     int length = snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%lld, %lld), }", (int)precision,
                           (long long)rows, (long long)columns);
-    while ((PREFIX + length + 1) % ALIGNMENT) text[length++] = ' '; /* so that the numbers are aligned */
+    while ((PREFIX + length + 1) % ALIGNMENT) text[length++] = ' '; /* aligns the numbers */
     text[length++] = '\n';
     const unsigned char prefix[PREFIX] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, 0};
     fwrite(prefix, 1, PREFIX, out);

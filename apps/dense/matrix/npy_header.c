@@ -22,7 +22,7 @@ static void skip_blanks(parser *p)
     while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') p->at++;
 }
 
-/* The character, if it is the next one that is no blank. */
+/* Skips blanks, and consumes the character if it is next.  Returns whether it was. */
 static int take(parser *p, char character)
 {
     skip_blanks(p);
@@ -31,7 +31,7 @@ static int take(parser *p, char character)
     return 1;
 }
 
-/* A text in quotes of either kind. */
+/* Reads a string in quotes of either kind. */
 static yoke_status read_text(parser *p, char word[WORD], const char *expected)
 {
     skip_blanks(p);
@@ -77,8 +77,8 @@ static yoke_status read_side(parser *p, int64_t *side)
     skip_blanks(p);
     if (*p->at < '0' || *p->at > '9') return fail(p, "a number of rows or columns");
     for (; *p->at >= '0' && *p->at <= '9'; p->at++)
-        if (value <= DENSE_MAX_SIDE) value = 10 * value + (*p->at - '0'); /* larger ones only stay too large */
-    if (*p->at == 'L') p->at++;                                           /* as Python 2 wrote */
+        if (value <= DENSE_MAX_SIDE) value = 10 * value + (*p->at - '0'); /* further digits do not matter: it is too large anyway */
+    if (*p->at == 'L') p->at++;                                           /* written by Python 2 */
     *side = value;
     return YOKE_OK;
 }

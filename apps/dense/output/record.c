@@ -9,7 +9,7 @@ static json_t *cost(double time_s, double energy_j)
     return json_pack("{s:o, s:o}", "time_s", app_json_number(time_s), "energy_j", app_json_number(energy_j));
 }
 
-/* Powers times seconds are never measured. */
+/* Energy computed as power times seconds is never of kind "measured". */
 const char *dense_energy_kind(const char *powers)
 {
     return yoke_energy_kind_text(strcmp(powers, "simulated") == 0 ? YOKE_ENERGY_SIMULATED : YOKE_ENERGY_ESTIMATED);

@@ -38,7 +38,7 @@ static yoke_rectangle overlap(yoke_rectangle a, yoke_rectangle b)
     return (yoke_rectangle){row, column, end - row, last - column};
 }
 
-/* Where the entries of `part` begin in the matrix that has those of `place`. */
+/* Address of the entries `part` in the matrix that holds the entries `place`. */
 static char *find(const dense_matrix *matrix, yoke_rectangle place, yoke_rectangle part)
 {
     return (char *)matrix->entries + ((part.row - place.row) * matrix->columns + part.column - place.column) * (int64_t)matrix->precision;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Steps that there are where there are enough blocks: some to measure in, many to balance. */
+/* STEPS: number of steps if there are enough blocks: a few to measure, many to balance. */
 enum { STEPS = 16, MOST_PIVOTS = 1024 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -20,7 +20,7 @@ void dense_grid_complete(dense_grid *grid)
     if (g->k / g->steps > MOST_PIVOTS) g->steps = smaller(g->depth, parts(g->k, MOST_PIVOTS));
 }
 
-/* Where block number `at` of so many begins, among entries that are `all`. */
+/* The entry at which block number `at` begins, of `all` entries. */
 static int64_t begin(const dense_grid *g, int64_t at, int64_t all) { return smaller(at * g->block, all); }
 
 static yoke_rectangle entries(int64_t row, int64_t last_row, int64_t column, int64_t last_column)
@@ -76,7 +76,7 @@ double dense_grid_bytes(const dense_grid *g, yoke_rectangle first, yoke_rectangl
     return (count_of_ab(g, first) + count(c) + pivots) * (double)g->precision;
 }
 
-/* A square with sides of s numbers takes s^2 + 2 w (2 s) of them with the w pivots of two steps. */
+/* A square with sides of s numbers needs s^2 + 2 w (2 s) numbers, with the w pivots of two steps. */
 double dense_grid_fitting(const dense_grid *g, yoke_rectangle first, double bytes)
 {
     const double left = bytes / (double)g->precision - count_of_ab(g, first), w = (double)dense_grid_most_pivots(g);

@@ -4,17 +4,20 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Steps that count of a partition: the latest ones, as loads come and go.  Where there are MANY steps a partition has two before there is another. */
+/*
+ * RECENT: for each partition only the latest steps are used, because the load of a machine changes.  MANY: in products of at least so many
+ * steps, a partition is kept for two steps before another one.
+ */
 enum { MOST_POINTS = 16, RECENT = 5, MANY = 8 };
 
-/* Of a rank with so many blocks: seconds of a pivot column, as steps have different numbers of them. */
+/* Measurement of a rank with a number of blocks: seconds per pivot column, because steps have different numbers of columns. */
 typedef struct point {
     double blocks, recent_s[RECENT];
     int64_t calls;
 } point;
 
 typedef struct node {
-    point points[MOST_POINTS]; /* the latest is the last one */
+    point points[MOST_POINTS]; /* the latest point is the last one */
     int count;
 } node;
 
@@ -24,15 +27,15 @@ struct dense_nodes {
     dense_partition partition;
     double limit;
     node *nodes;                     /* [ranks] */
-    int *known, num_known;           /* [ranks]: those that were measured */
-    int64_t *one_each;               /* [ranks]: a device */
+    int *known, num_known;           /* [ranks] the ranks that were measured */
+    int64_t *one_each;               /* [ranks] number of devices, always 1 */
     yoke_nested_point *known_points; /* [MOST_POINTS ranks] */
     double *memory_bytes;            /* [ranks]; infinite: not known */
-    double *fitting_blocks;          /* [num_known]: of C */
+    double *fitting_blocks;          /* [num_known] blocks of C */
     yoke_rectangle *first, *best;    /* [ranks] */
-    double seconds_per_byte;         /* of messages, the least that was seen; 0: there were none */
-    double filling;                  /* of new memory, of the slowest rank */
-    double move_s;                   /* that the latest move took; 0: there was none */
+    double seconds_per_byte;         /* shortest measured time of messages; 0: there were none */
+    double filling;                  /* seconds per byte of new memory, of the slowest rank */
+    double move_s;                   /* seconds of the latest move; 0: there was none */
     int64_t moves;
     int64_t steps; /* with this partition */
 };
@@ -88,7 +91,7 @@ yoke_status dense_nodes_start(yoke_context *context, const dense_grid *grid, yok
     yoke_status status = yoke_allocate(context, grid->ranks, sizeof *areas, &areas);
     if (status) return status;
     for (int i = 0; i < grid->ranks; i++)
-        areas[i] = i < grid->rows * grid->columns ? 1 : 0; /* more ranks than entries have nothing to do */
+        areas[i] = i < grid->rows * grid->columns ? 1 : 0; /* surplus ranks have no work if there are more ranks than blocks */
     status = yoke_plan_columns(context, grid->ranks, areas, grid->rows, grid->columns, rectangles, NULL);
     yoke_release(context, areas);
     return status;
@@ -103,7 +106,7 @@ static void learn(const dense_nodes *all, node *n, double blocks, double seconds
         latest->recent_s[latest->calls++ % RECENT] = seconds;
         return;
     }
-    /* What was measured earlier with as many blocks is replaced; then the oldest point makes room. */
+    /* An earlier point with the same number of blocks is replaced; otherwise, if the list is full, the oldest point is dropped. */
     int drop = n->count == MOST_POINTS ? 0 : -1;
     for (int k = 0; k < n->count; k++)
         if (n->points[k].blocks == blocks) drop = k;
@@ -114,7 +117,7 @@ static void learn(const dense_nodes *all, node *n, double blocks, double seconds
     n->points[n->count++] = (point){blocks, {seconds}, 1};
 }
 
-/* Others who are late make messages slow, so the least counts. */
+/* Delays of other ranks prolong messages, so the shortest time is used. */
 void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports)
 {
     double longest = 0, most = 0;
@@ -131,8 +134,8 @@ void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports)
 void dense_nodes_moved(dense_nodes *nodes, double seconds) { nodes->move_s = seconds; }
 
 /*
- * The median, of two the smaller one: what other programs take now and then does not count.  *noise becomes at least about the relative error of it, by how far the
- * steps, but for the slowest of three or more, are apart.
+ * Returns the median (of two values, the smaller one), so that occasional loads by other programs do not count.  *noise becomes at least
+ * about the relative error of the median, estimated from the spread of the steps without the slowest of three or more.
  */
 static double seconds_of(const point *p, double *noise)
 {
@@ -155,7 +158,7 @@ static double pivots(const dense_nodes *all, int64_t step)
     return (double)(dense_grid_pivot(all->grid, step + 1) - dense_grid_pivot(all->grid, step));
 }
 
-/* Returns the imbalance of the medians since this partition is there, less what noise may have of it.  *longest_s: of these medians. */
+/* Returns the imbalance of the medians with this partition, minus the part that may be noise.  *longest_s: the longest of these medians. */
 static double learn_all(dense_nodes *all, int64_t step, const dense_node_report *reports, const yoke_rectangle *rectangles,
                         dense_node_decision *decision, double *longest_s)
 {
@@ -196,7 +199,7 @@ static yoke_rectangle turned(const dense_grid *g, yoke_rectangle r, int which)
     return r;
 }
 
-/* An arrangement is as good upside down, or left to right: the one of these in which most blocks stay where they are. */
+/* An arrangement may be mirrored vertically and horizontally.  Chooses the variant in which most blocks stay where they are. */
 static void turn_best(dense_nodes *all, const yoke_rectangle *now)
 {
     int best = 0;
@@ -210,7 +213,10 @@ static void turn_best(dense_nodes *all, const yoke_rectangle *now)
     for (int i = 0; i < all->grid->ranks; i++) all->best[i] = turned(all->grid, all->best[i], best);
 }
 
-/* What the ranks that are known took, the latest partition of each last: of constant models that one alone.  Returns how many points. */
+/*
+ * Collects the measurements of the known ranks, for each rank that of the latest partition last; for constant models only that one.
+ * Returns the number of points.
+ */
 static int64_t points_of(const dense_nodes *all, yoke_nested_point *points)
 {
     int64_t count = 0;
@@ -222,13 +228,16 @@ static int64_t points_of(const dense_nodes *all, yoke_nested_point *points)
     return count;
 }
 
-/* While C moves a rank has its old part, too. */
+/* Memory of a rank for the new partition: while C moves, the rank also holds its old part. */
 static double bytes_for_c(const dense_nodes *all, int rank, yoke_rectangle now)
 {
     return all->memory_bytes[rank] - entries(dense_grid_of_c(all->grid, now)) * (double)all->grid->precision;
 }
 
-/* Whether all ranks have the memory to go from here to the best partition.  Those that do not fit fewer blocks, as the sides of their rectangles are longer than a square's. */
+/*
+ * Whether all ranks have enough memory to change from the present partition to the best one.  Reduces the limits of ranks that do not:
+ * their rectangles have longer sides than a square.
+ */
 static bool fits(dense_nodes *all, const yoke_rectangle *now)
 {
     bool all_fit = true;
@@ -243,7 +252,10 @@ static bool fits(dense_nodes *all, const yoke_rectangle *now)
     return all_fit;
 }
 
-/* The best partition by models of the ranks that are known, and its longest rank.  A pivot column takes a rank its work, or the messages of the next one. */
+/*
+ * Computes the best partition by the models of the known ranks, and the time of its slowest rank.  A pivot column takes a rank the time of
+ * its work, or of the messages for the next column.
+ */
 static yoke_status plan_best(dense_nodes *all, int64_t points, double *longest)
 {
     const dense_grid *g = all->grid;
@@ -269,7 +281,7 @@ static yoke_status plan_best(dense_nodes *all, int64_t points, double *longest)
     return status;
 }
 
-/* The same, with which the ranks have enough memory; *found: there is one. */
+/* Finds the best partition for which the ranks have enough memory; *found: whether there is one. */
 static yoke_status find_best(dense_nodes *all, const yoke_rectangle *now, double *longest, bool *found)
 {
     enum { TRIES = 4 };
@@ -292,7 +304,10 @@ static yoke_status find_best(dense_nodes *all, const yoke_rectangle *now, double
 
 /* -------------------------------------------------------------------------------------------------- deciding */
 
-/* Blocks of C go to their new ranks, where all get new memory, and pivots that are on their way are fetched again; but no less than it took before. */
+/*
+ * Seconds of a move: blocks of C are sent to their new ranks, all of which allocate new memory, and pivots that are being sent are fetched
+ * again; at least the time of the latest move.
+ */
 static double cost_of_moving(const dense_nodes *all, const yoke_rectangle *now)
 {
     const dense_grid *g = all->grid;
@@ -326,7 +341,7 @@ yoke_status dense_nodes_decide(dense_nodes *nodes, int64_t step, const dense_nod
     bool enough_memory = false;
     yoke_status status = find_best(nodes, rectangles, &longest, &enough_memory);
     if (!status) turn_best(nodes, rectangles);
-    if (nodes->partition == DENSE_PARTITION_CPM) nodes->moves++; /* it decides once */
+    if (nodes->partition == DENSE_PARTITION_CPM) nodes->moves++; /* this partition changes only once */
     if (status || memcmp(nodes->best, rectangles, bytes) == 0 || !enough_memory) return status;
     decision->gain_s = (now - longest) * left;
     decision->cost_s = cost_of_moving(nodes, rectangles);

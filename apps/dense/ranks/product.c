@@ -6,7 +6,7 @@
 
 enum { TAG_A = 1, TAG_B, TAG_C };
 
-/* Imbalance up to which a partition stays. */
+/* The partition is kept up to this imbalance. */
 static const double imbalance_limit = 0.05;
 
 /* -------------------------------------------------------------------------------------------------- making */
@@ -17,7 +17,7 @@ static yoke_status create_part(const dense_product *p, yoke_rectangle place, den
     return dense_matrix_create(p->context, place.rows, place.columns, p->grid.precision, matrix);
 }
 
-/* *filling: seconds of a byte; 0: there is none. */
+/* *filling: seconds per byte; 0 if there are no entries. */
 static yoke_status create_zero(const dense_product *p, yoke_rectangle place, dense_matrix *matrix, double *filling)
 {
     yoke_status status = create_part(p, place, matrix);
@@ -30,7 +30,7 @@ static yoke_status create_zero(const dense_product *p, yoke_rectangle place, den
     return YOKE_OK;
 }
 
-/* Room for the pivots of two steps, for this rank's part of C. */
+/* Allocates the pivots of two steps for this rank's part of C. */
 static yoke_status create_pivots(dense_product *p)
 {
     const int64_t most = dense_grid_most_pivots(&p->grid);
@@ -45,7 +45,7 @@ static yoke_status create_pivots(dense_product *p)
     return status;
 }
 
-/* All ranks of this machine together. */
+/* Checks the memory needed by all ranks on this machine together. */
 static yoke_status check_memory(dense_product *p)
 {
     const int me = app_ranks_number(p->ranks), here = app_ranks_here(p->ranks);
@@ -132,7 +132,7 @@ void dense_product_destroy(dense_product *p)
 
 /* -------------------------------------------------------------------------------------------------- a step */
 
-/* The pivots of a step are sent and received from now on. */
+/* Starts to send and receive the pivots of a step. */
 static yoke_status fetch(dense_product *p, int64_t step)
 {
     const int ranks = p->grid.ranks;
@@ -149,7 +149,7 @@ static yoke_status fetch(dense_product *p, int64_t step)
     return dense_exchange_start(&p->exchange, p->grid.precision);
 }
 
-/* What the devices did in a step, added to what they did before.  Returns the seconds of the longest. */
+/* Adds the work of the devices in a step to their sums.  Returns the seconds of the slowest device. */
 static double add_devices(dense_product *p)
 {
     const dense_shared *s = p->shared;
@@ -191,7 +191,7 @@ static yoke_status work(dense_product *p, int64_t step, dense_node_report *mine)
 
 /* -------------------------------------------------------------------------------------------------- moving C */
 
-/* C goes to a new partition.  Errors: on which all agree. */
+/* Moves C to a new partition.  Errors: all ranks agree on them. */
 static yoke_status move(dense_product *p, dense_rank_step *told)
 {
     const int me = app_ranks_number(p->ranks), ranks = p->grid.ranks;
@@ -224,7 +224,7 @@ static yoke_status move(dense_product *p, dense_rank_step *told)
     return status;
 }
 
-/* All tell what they did in a step, and learn what comes next.  Errors: on which all agree. */
+/* All ranks report what they did in a step, and receive the decision for the next one.  Errors: all ranks agree on them. */
 static yoke_status tell(dense_product *p, int64_t step, const dense_node_report *mine, yoke_status status)
 {
     const int ranks = p->grid.ranks;
@@ -246,7 +246,7 @@ static yoke_status tell(dense_product *p, int64_t step, const dense_node_report 
         told->transfer_s = fmax(told->transfer_s, r->transfer_s);
         told->wait_s = fmax(told->wait_s, r->wait_s);
         told->bytes += r->bytes;
-        if (r->seconds > 0) predicted_s = r->predicted_s <= predicted_s ? predicted_s : r->predicted_s; /* NaN stays */
+        if (r->seconds > 0) predicted_s = r->predicted_s <= predicted_s ? predicted_s : r->predicted_s; /* NaN is kept */
     }
     if (step == 0) told->predicted_s = predicted_s;
     told->imbalance = decision.imbalance;
@@ -258,7 +258,7 @@ static yoke_status tell(dense_product *p, int64_t step, const dense_node_report 
     return YOKE_OK;
 }
 
-/* The pivots of this step are here; those of the next one are fetched meanwhile. */
+/* The pivots of this step have arrived; those of the next step are fetched during the work. */
 static yoke_status do_step(dense_product *p, int64_t step)
 {
     dense_node_report mine = {.seconds = 0};
@@ -282,7 +282,7 @@ static yoke_status do_step(dense_product *p, int64_t step)
     return status;
 }
 
-/* The first pivots, twice: the first messages also make the connections. */
+/* Fetches the first pivots twice, because the first messages also establish the connections. */
 static yoke_status measure_messages(dense_product *p)
 {
     const double begin_s = yoke_clock_s();

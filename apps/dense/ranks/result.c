@@ -1,4 +1,4 @@
-/* What becomes of a product on several ranks: it is checked, written, and told. */
+/* Checks, writes and reports the result of a product on several ranks. */
 #include <string.h>
 
 #include "matrix/npy.h"
@@ -28,7 +28,7 @@ yoke_status dense_product_check(const dense_product *p, uint64_t seed, dense_fre
     return status;
 }
 
-/* Some rows of C come to rank 0.  places [ranks] */
+/* Collects rows of C on rank 0.  places [ranks] */
 static yoke_status collect(dense_product *p, int64_t row, int64_t rows, dense_matrix *strip)
 {
     double seconds;

@@ -1,6 +1,6 @@
 /*
- * Devices on the same cores, of which the run says which ones rest (yoke_run_rests).  One that rests is not even opened: compiling for it would cost more than it
- * can bring in a short work.
+ * Handles devices on the same cores, of which the run decides which ones rest (yoke_run_rests).  A device that rests is not even opened:
+ * compiling for it would cost more than it can gain in a short work.
  */
 #include "share/sharing.h"
 

@@ -1,4 +1,4 @@
-/* Rounds: opening devices, work on all of them, and what fails. */
+/* Rounds: opens devices, distributes the work among them, and handles failures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------------- failures */
 
-/* Where the status says that the device cannot go on, this is kept, and the result is OK. */
+/* If the status means that the device cannot continue, records the failure and returns OK. */
 static yoke_status note(dense_sharing *s, int i, yoke_status status)
 {
     dense_share_device *d = &s->device[i];
@@ -42,8 +42,8 @@ static yoke_status take_out(dense_sharing *s)
 /* -------------------------------------------------------------------------------------------------- opening */
 
 /*
- * Nonzero: nobody works beside this host.  Then it works on the calling thread, whose threads of OpenMP are awake.  On a thread of its own it would wait for a core
- * until those sleep, which is milliseconds later.
+ * Nonzero: no other device works beside this host.  Then it works on the calling thread, whose OpenMP threads are awake.  On a thread of
+ * its own it would wait for a core until those threads sleep, which takes milliseconds.
  */
 static int is_only_one(const dense_sharing *s, int i)
 {
@@ -70,7 +70,7 @@ static yoke_status open_device(dense_sharing *s, int i)
     return status;
 }
 
-/* Device i, if it is not open yet.  Where it cannot do this work it fails. */
+/* Opens device i, if it is not open yet.  A device that cannot do this work is marked as failed. */
 static yoke_status open_once(dense_sharing *s, int i)
 {
     if (!s->list[i].active || s->device[i].opened || s->device[i].failed) return YOKE_OK;
@@ -86,7 +86,7 @@ yoke_status dense_sharing_open_rest(dense_sharing *s)
     return status ? status : take_out(s);
 }
 
-/* All but those that may rest. */
+/* Opens all devices except those that may rest. */
 static yoke_status open_most(dense_sharing *s)
 {
     yoke_status status = dense_share_get_devices(s);
@@ -95,7 +95,7 @@ static yoke_status open_most(dense_sharing *s)
     return status ? status : take_out(s);
 }
 
-/* Those that may have units in the next round.  *lost: nonzero: one of them cannot do this work. */
+/* Opens the devices that may have units in the next round.  *lost: nonzero if one of them cannot do this work. */
 static yoke_status open_working(dense_sharing *s, int *lost)
 {
     yoke_status status = YOKE_OK;
@@ -136,7 +136,8 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     int64_t most[DENSE_MAX_DEVICES];
     const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = dense_share_weigh(k, units), .barrier = 1};
     for (int i = 0; i < s->count; i++) {
-        const int host = s->list[i].active && !s->list[i].accelerator; /* one that rests is open, too, and has what does not fit others */
+        /* A host that rests is open too, and computes what does not fit on other devices. */
+        const int host = s->list[i].active && !s->list[i].accelerator;
         const int works = s->alone >= 0 ? s->alone == i : host || dense_share_works(s, i);
         most[i] = !works ? 0 : s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
     }
@@ -154,7 +155,7 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     return status;
 }
 
-/* Drivers do much at a first launch: it is no measurement.  Its units are done again. */
+/* Computes one unit without measuring it, because drivers do additional work at a first launch.  The unit is computed again later. */
 static yoke_status warm(dense_sharing *s, int i)
 {
     dense_share_device *d = &s->device[i];
@@ -199,7 +200,7 @@ static yoke_status start_device(dense_sharing *s, int i)
 
 yoke_status dense_share_start(dense_sharing *s, int i) { return note(s, i, start_device(s, i)); }
 
-/* Accelerators first: the calls of a host may keep this thread. */
+/* Starts accelerators first, because the calls of a host may block this thread. */
 static yoke_status start_all(dense_sharing *s)
 {
     yoke_status status = YOKE_OK;
@@ -211,7 +212,7 @@ static yoke_status start_all(dense_sharing *s)
     return status;
 }
 
-/* Waits for the device, whatever happened: what it works on must stay until then. */
+/* Waits for the device, even after errors: the data that it works on must stay valid until then. */
 yoke_status dense_share_finish(dense_sharing *s, int i, double *seconds)
 {
     dense_share_device *d = &s->device[i];
@@ -228,7 +229,7 @@ yoke_status dense_share_finish(dense_sharing *s, int i, double *seconds)
     return note(s, i, status);
 }
 
-/* Each device does what is planned for it. */
+/* Each device does the units planned for it. */
 static yoke_status work_as_planned(dense_sharing *s, double *seconds)
 {
     yoke_status status = start_all(s);
@@ -240,7 +241,7 @@ static yoke_status work_as_planned(dense_sharing *s, double *seconds)
     return status;
 }
 
-/* Nonzero: the planned round measures devices that never were. */
+/* Nonzero: the planned round is the first measurement of some devices. */
 static int is_trial(const dense_sharing *s)
 {
     int working = 0;
@@ -277,7 +278,7 @@ static yoke_status work(dense_sharing *s)
     }
     if (any) {
         s->rate = 0;
-        for (int i = 0; i < s->count; i++) s->shared->part[i].energy_j = NAN; /* of an abandoned round nobody says what it took */
+        for (int i = 0; i < s->count; i++) s->shared->part[i].energy_j = NAN; /* the energy of an abandoned round is not known */
         return status ? status : take_out(s);
     }
     yoke_status ended = yoke_run_end(s->run, &report, &measured);
@@ -288,7 +289,7 @@ static yoke_status work(dense_sharing *s)
 
 /* --------------------------------------------------------------------------------------------------- trials */
 
-/* On all devices with units, one call.  Where one fails, *failed is that. */
+/* Makes one call on all devices with units.  If one fails, *failed is its number. */
 static yoke_status call_once(dense_sharing *s, double *seconds, int64_t *failed)
 {
     yoke_status status = start_all(s);
@@ -355,7 +356,7 @@ yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense
     s->run = run;
     s->kernel = kernel;
     status = yoke_run_work(run, kernel->work, kernel->texts, kernel->num_texts);
-    if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has done such work before */
+    if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has registered this work before */
     if (!status) status = open_most(s);
     if (status)
         dense_sharing_close(s);

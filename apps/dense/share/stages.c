@@ -1,18 +1,28 @@
 /*
- * How many units a round has, and for whom it is.  Where something is not known the first rounds are small.  Between them devices work alone: beside each other alone
- * nobody sees that they use the same cores, or the same memory.
+ * Chooses the number of units of a round, and the devices that work on them.  While something is not known, the first rounds are small.
+ * Between them single devices work alone, because rounds in which all devices work do not show that they compete for the same cores or the
+ * same memory.
  */
 #include <math.h>
 
 #include "share/sharing.h"
 
-/* A round takes about so long, so that devices are balanced again and a user can interrupt; at most, where fewer units than are good would take less. */
+/*
+ * A round takes about round_s, so that devices are balanced again and a user can interrupt; up to longest_s if the kernel's good_units take
+ * longer than round_s.
+ */
 static const double round_s = 2, longest_s = 6;
-/* A device alone has to be better than all by so much, to be left alone; who takes so many times as long as another one is not tried. */
+/*
+ * A device must be faster alone than all devices together by the fraction `clearly` to be left alone.  A device that takes `hopeless` times
+ * as long as another one is not tried.
+ */
 static const double clearly = 0.02, hopeless = 2;
-/* What is known of one trial only is more uncertain than this, relative.  Stores do not tell how often something was measured. */
+/*
+ * The relative uncertainty of what is known from only one trial is larger than this.  Stores do not record how often something was
+ * measured.
+ */
 static const double of_one_trial = 0.05;
-/* Of all units' time, what a trial alone may cost that repeats an earlier one. */
+/* Fraction of the time for all units that a repetition of an earlier trial may cost. */
 static const double doubt_part = 0.005;
 
 int64_t dense_share_weigh(const dense_kernel *kernel, int64_t units) { return kernel->weight ? units * kernel->weight : units; }
@@ -39,10 +49,10 @@ static int count_active(const dense_sharing *s)
 
 static int64_t few_units(const dense_sharing *s) { return s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16; }
 
-/* What is known of some units: seconds of each device alone and beside the others (NaN: not known), and of all together. */
+/* What is known about a number of units: seconds of each device alone and while the others work (NaN: not known), and of all together. */
 typedef struct estimate {
     double alone_s[DENSE_MAX_DEVICES], beside_s[DENSE_MAX_DEVICES], shared_s;
-    double uncertainty[DENSE_MAX_DEVICES]; /* of alone_s, relative; NaN: it was never alone, and alone_s is that beside the others */
+    double uncertainty[DENSE_MAX_DEVICES]; /* relative, of alone_s; NaN: never measured alone, alone_s is that while others work */
 } estimate;
 
 static double predict_s(const dense_sharing *s, int64_t units, int i, int beside, double *uncertainty)
@@ -69,9 +79,9 @@ static estimate estimate_units(const dense_sharing *s, int64_t units)
 }
 
 /*
- * The device of which nobody knows how fast it is while the others rest, neither by trial nor by what it loses beside them, and that may be the best one alone: the
- * fastest beside the others.  If it loses something, then also those that take less than twice as long.  None that would have to lose twice as much as any that is
- * told, to be better than all together.  -1: none.
+ * Returns the device that may be the fastest one alone, but whose time alone is unknown: that which is fastest while others work.  If
+ * devices lose speed then, also those that take less than twice as long are possible.  Devices are excluded that would have to
+ * lose twice as much as any measured device to be faster alone than all together.  -1: none.
  */
 static int find_untold(const dense_sharing *s, const estimate *e)
 {
@@ -90,7 +100,7 @@ static int find_untold(const dense_sharing *s, const estimate *e)
     return found;
 }
 
-/* The device that is told to be the fastest one alone; -1: none is told. */
+/* Returns the fastest device alone, of those that were measured alone; -1: none was. */
 static int find_best_alone(const estimate *e, int count)
 {
     int best = -1;
@@ -100,8 +110,9 @@ static int find_best_alone(const estimate *e, int count)
 }
 
 /*
- * The fastest device alone, where all together look better but it may be chance: what disturbs a trial makes it longer, up to twice as long where two threads of it
- * wait for one core.  So one trial is repeated in the first run, and then as long as what is known leaves it open, or has the device gain beside the others.  -1: none.
+ * Returns the fastest device alone if all devices together appear to be faster, but possibly by chance: disturbances make a trial longer,
+ * up to twice as long if two of its threads wait for one core.  So a single trial is repeated in the first run, and later as long as the
+ * uncertainty leaves the question open, or the device appears to be faster with the others than alone.  -1: none.
  */
 static int find_doubtful(const dense_sharing *s, const estimate *e)
 {
@@ -113,7 +124,7 @@ static int find_doubtful(const dense_sharing *s, const estimate *e)
     return least_s < (1 - clearly) * e->shared_s ? best : -1;
 }
 
-/* Units of a trial that repeats an earlier one: up to twice as many as it does beside the others of a few, if no more may be lost by it. */
+/* Units of a repeated trial: at most twice the device's share of a small round, and no more than may be lost by it. */
 static int64_t doubtful_units(const dense_sharing *s, const estimate *e, int i)
 {
     const double loss = fmax(e->alone_s[i] / e->shared_s - 1, 1e-3), most = doubt_part / loss * (double)s->kernel->units;
@@ -121,7 +132,10 @@ static int64_t doubtful_units(const dense_sharing *s, const estimate *e, int i)
     return most < (double)twice ? (int64_t)most : twice;
 }
 
-/* The device whose latest trial was faster than all together are, though on the whole that is not believed yet: it goes on with more units.  -1: none. */
+/*
+ * Returns the device whose latest trial was faster than all devices together, although its model does not predict that yet.  It continues
+ * with more units.  -1: none.
+ */
 static int find_promising(const dense_sharing *s, const estimate *e)
 {
     const int i = s->trial;
@@ -129,7 +143,7 @@ static int find_promising(const dense_sharing *s, const estimate *e)
     return (double)few_units(s) * s->trial_s < (1 - clearly) * e->shared_s ? i : -1;
 }
 
-/* Units for a device that goes on: more than before, or all that are left. */
+/* Units for a device that continues alone: more than before, or all that are left. */
 static int64_t promising_units(const dense_sharing *s, int64_t left)
 {
     enum { MORE = 4 };
@@ -138,7 +152,7 @@ static int64_t promising_units(const dense_sharing *s, int64_t left)
     return (double)units > most ? (int64_t)most : units;
 }
 
-/* The device that has the next round alone, after one in which all had few units; -1: none. */
+/* Returns the device that has the next round alone, after a round in which all devices had few units; -1: none. */
 static int next_alone(dense_sharing *s)
 {
     const dense_kernel *k = s->kernel;
@@ -192,8 +206,8 @@ dense_range dense_share_take(dense_sharing *s, int64_t units)
 }
 
 /*
- * Where a device was never measured the first round has a unit for each, and who has done it goes on (trial.c).  The next ones are larger, as speeds depend on the size.
- * One device alone has a first round only where all takes long.
+ * If a device was never measured, the first round has one unit for each device, and a device that has finished continues (trial.c).  Later
+ * rounds are larger, because speeds depend on the size.  A single device has a first round only if the work takes long.
  */
 yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
 {
@@ -219,6 +233,6 @@ yoke_status dense_share_next(dense_sharing *s, dense_range *taken)
     const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
-    *taken = dense_share_take(s, units > all - all / 8 ? all : units); /* no small rest */
+    *taken = dense_share_take(s, units > all - all / 8 ? all : units); /* avoids a small remainder */
     return YOKE_OK;
 }

@@ -1,4 +1,4 @@
-/* What rounds told, added up. */
+/* Sums the results of rounds. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,8 +1,10 @@
 /*
- * The first round of a work of which some device was never measured.  Each device begins with a piece, and whoever has done its own goes on with the next units until all
- * are measured.  So nobody waits for a device that is much slower, but at the very end: where it has not done its piece when all else is done.
+ * The first round of a work for which some device was never measured.  Each device begins with a piece, and a device that has finished its
+ * piece continues with the next units until all are measured.  So no device waits for a much slower one, except at the very end, if the
+ * slow device has not finished its piece when all other units are done.
  *
- * What a device takes first is not its speed: drivers do much at a first launch.  So an accelerator has two pieces, if there is time for that.
+ * The time of a device's first piece does not show its speed, because drivers do additional work at a first launch.  So an accelerator gets
+ * two pieces, if there is time for that.
  */
 #include <math.h>
 
@@ -11,14 +13,14 @@
 typedef struct trial {
     dense_sharing *s;
     double begin_s[DENSE_MAX_DEVICES]; /* on each device's clock */
-    int tries[DENSE_MAX_DEVICES];      /* nonzero: it has had a piece */
-    int works[DENSE_MAX_DEVICES];      /* nonzero: it is on one */
-    int64_t *units;                    /* of the last piece that tells something, */
-    double *seconds;                   /* which took so long */
-    int told[DENSE_MAX_DEVICES];       /* nonzero: there was one */
+    int tries[DENSE_MAX_DEVICES];      /* nonzero: the device has had a piece */
+    int works[DENSE_MAX_DEVICES];      /* nonzero: it is computing one */
+    int64_t *units;                    /* units of the last valid piece of each device */
+    double *seconds;                   /* seconds of these units */
+    int told[DENSE_MAX_DEVICES];       /* nonzero: the device has had a valid piece */
 } trial;
 
-/* Units a second of all that are told, but for one of them; -1: of all. */
+/* Units per second of all measured devices except one; except = -1: of all. */
 static double rate_of_all_but(const trial *t, int except)
 {
     double rate = 0;
@@ -34,7 +36,7 @@ static int64_t count_left(const dense_sharing *s)
     return left;
 }
 
-/* Nonzero: the others would do all that is left before another such piece is done. */
+/* Nonzero: the others would complete all remaining units before this device completes another such piece. */
 static int takes_too_long(const trial *t, int i, double seconds) { return seconds * rate_of_all_but(t, i) >= (double)count_left(t->s); }
 
 static int is_everybody_told(const trial *t)
@@ -45,8 +47,9 @@ static int is_everybody_told(const trial *t)
 }
 
 /*
- * Units with which the device goes on; 0: none.  A piece takes as long as the trial has taken so far: small ones would be slow, and after a longer one a device that is told
- * meanwhile would wait too long.  At the end all have a part.
+ * Returns the number of units with which the device continues; 0: none.  A piece is to take as long as the trial has taken so far: smaller
+ * pieces would be slow, and with larger ones a device that has been measured in the meantime would wait too long.  At the end, all devices
+ * get a share.
  */
 static int64_t next_units(const trial *t, int i)
 {
@@ -67,11 +70,11 @@ static int64_t next_units(const trial *t, int i)
 
 static yoke_status start(trial *t, int i)
 {
-    t->tries[i] = t->works[i] = 1; /* also where it fails: it has to be waited for */
+    t->tries[i] = t->works[i] = 1; /* even if it fails, because it must be waited for */
     return dense_share_start(t->s, i);
 }
 
-/* After the device's piece. */
+/* Called after the device's piece has ended. */
 static yoke_status end(trial *t, int i)
 {
     dense_sharing *s = t->s;
@@ -101,7 +104,7 @@ static yoke_status go_on(trial *t, int i)
     return start(t, i);
 }
 
-/* Waits for whoever is done first.  ended [count]: who is; no device: nobody works. */
+/* Waits for the first device to finish.  ended [count]: which devices have finished.  Returns how many were working. */
 static int wait_for_one(const trial *t, int *ended)
 {
     yoke_event *events[DENSE_MAX_DEVICES];
@@ -128,7 +131,7 @@ yoke_status dense_share_try_devices(dense_sharing *s, int64_t *units, double *se
         t.begin_s[i] = yoke_device_clock_s(s->list[i].device);
     }
     for (int accelerator = 0; accelerator < 2;
-         accelerator++) /* hosts have threads of their own; copies to an accelerator may keep this one */
+         accelerator++) /* hosts have threads of their own; copies to an accelerator may block this thread */
         for (int i = 0; i < s->count && !status; i++)
             if (s->device[i].last > s->device[i].first && s->list[i].accelerator == accelerator) status = start(&t, i);
     while (wait_for_one(&t, ended)) {

@@ -4,14 +4,14 @@
 #include "transpose/transpose.h"
 
 /*
- * A tile of so many entries each way fits into the first cache, of A and of B.  A thread goes through STRIP rows of B beside each other, so that pages of B are
- * its own.
+ * A tile of TILE x TILE entries of both A and B fits into the first-level cache.  A thread goes through STRIP neighbouring rows of B, so
+ * that pages of B belong to it alone.
  */
 enum { TILE = 32, STRIP = 64 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Columns from .. to - 1 of the rows first .. last - 1 of A. */
+/* Transposes columns from .. to - 1 of the rows first .. last - 1 of A. */
 static void move_double(const dense_matrix *a, dense_matrix *b, int64_t first, int64_t last, int64_t from, int64_t to)
 {
     const int64_t *in = a->entries;

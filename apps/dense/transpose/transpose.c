@@ -17,7 +17,7 @@
 
 extern const char dense_transpose_text[]; /* transpose_text.h (yoke_embed_text) */
 
-static const double first_entries = 1e7; /* of the first round, where nothing is known */
+static const double first_entries = 1e7; /* entries of the first round if nothing is known */
 enum { GROUP = 64, MAX_GROUPS = 65536, SIDE = 32, MAX_BLOCK = 65536 };
 
 typedef struct device {
@@ -27,7 +27,7 @@ typedef struct device {
     yoke_function *function;
     yoke_buffer *in, *out;
     char *staging; /* transposed rows */
-    int64_t rows;  /* that there is room for */
+    int64_t rows;  /* capacity in rows */
 } device;
 
 struct dense_transpose_state {
@@ -117,7 +117,7 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
     return status ? status : yoke_queue_read(d->queue, d->out, 0, rows * row_bytes(s), d->staging);
 }
 
-/* The transposed rows go to columns of B. */
+/* Copies the transposed rows to columns of B. */
 static void finish(void *user, int number, int64_t first, int64_t last)
 {
     const state *s = user;
@@ -136,8 +136,8 @@ static int64_t most_units(void *user, int number)
     const device *d = &s->device[number];
     int64_t left = 0, all = 0;
     if (yoke_device_memory(d->device, &left, &all) != YOKE_OK) return 0;
-    left += 2 * d->rows * row_bytes(s); /* which are given back before larger ones are made */
-    left -= left / 16;                  /* for what drivers need themselves */
+    left += 2 * d->rows * row_bytes(s); /* these are released before larger buffers are created */
+    left -= left / 16;                  /* needed by drivers */
     return left / (2 * row_bytes(s) * s->options->block);
 }
 

@@ -11,7 +11,7 @@
 
 extern const char dense_climb_text[]; /* climb_text.h (yoke_embed_text) */
 
-/* Evaluations of the first round, where nothing is known; bytes of tours on a device; items of a group; groups */
+/* Evaluations of the first round if nothing is known; bytes for tours on a device; items per group; groups. */
 static const double first_evaluations = 1e8;
 enum { SPACE_BYTES = 1 << 26, GROUP = 64, MAX_GROUPS = 65536 };
 
@@ -21,8 +21,8 @@ typedef struct climber {
     yoke_program *program;
     yoke_function *function;
     yoke_buffer *distance, *space, *length, *steps;
-    int64_t room; /* restarts that are climbed at a time */
-    int sent;     /* distances are there */
+    int64_t room; /* number of restarts processed at a time */
+    int sent;     /* the distances are on the device */
 } climber;
 
 struct dense_tsp_state {
@@ -130,7 +130,7 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
 
 /* ------------------------------------------------------------------------------------------------- the result */
 
-/* Exchanges that a search for the best one weighs. */
+/* Number of exchanges evaluated in a search for the best one. */
 static double weighed(const dense_cities *cities)
 {
     const double n = cities->count;

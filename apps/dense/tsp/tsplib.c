@@ -15,27 +15,27 @@ typedef struct reader {
     yoke_context *context;
     const char *path;
     FILE *file;
-    long long line; /* from 1 */
+    long long line; /* beginning with 1 */
     char text[MAX_LINE];
     dense_cities cities;
     int has_metric;
-    int64_t dimension; /* 0: not yet known */
+    int64_t dimension; /* 0: not known yet */
     unsigned char *seen;
 } reader;
 
 static const char *const metrics[] = {"EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", NULL};
 
 #define FAIL(r, ...) fail(r, yoke_fail((r)->context, YOKE_ERROR_INPUT, __VA_ARGS__))
-/* Puts the place before the text of the failure. */
+/* Prepends file and line to the error message. */
 static yoke_status fail(const reader *r, yoke_status status)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s", yoke_last_error(r->context));
-    const long long line = r->line ? r->line : 1; /* an empty file has none */
+    const long long line = r->line ? r->line : 1; /* an empty file has no line */
     return yoke_fail(r->context, status, "%s:%lld: %s", r->path, line, text);
 }
 
-/* The next line that is not empty, without blanks around it; *end: there is none. */
+/* Reads the next line that is not empty, without the blanks around it; *end: there is none. */
 static yoke_status next_line(reader *r, int *end)
 {
     for (*end = 0; fgets(r->text, sizeof r->text, r->file);) {
@@ -109,7 +109,7 @@ static yoke_status read_key(reader *r)
 
 /* -------------------------------------------------------------------------------------------------- coordinates */
 
-/* The next number of the line; zero: there is none. */
+/* Reads the next number of the line.  Returns 0 if there is none. */
 static int take_number(const char **at, double *number)
 {
     char *end = NULL;
