@@ -118,7 +118,7 @@ static yoke_status check(yoke_context *context, const app_calibrate_front *front
 
 /* ------------------------------------------------------------------------------------------------- measuring */
 
-/* What comes next, and whether the user has had enough. */
+/* Shows the next step, and stops if the user has interrupted. */
 static yoke_status progress(void *user, int64_t device, const char *what)
 {
     calibration *c = user;
@@ -147,7 +147,7 @@ static yoke_status open_run(calibration *c, const command_line *line)
     return status;
 }
 
-/* All that were there failed: that is no fault of the words on the command line. */
+/* If all devices failed, the command line is not at fault, so the status becomes DEVICE. */
 static yoke_status explain_loss(calibration *c, yoke_status status)
 {
     char why[1024];
@@ -158,7 +158,7 @@ static yoke_status explain_loss(calibration *c, yoke_status status)
     return yoke_fail(c->context, YOKE_ERROR_DEVICE, "%s", why);
 }
 
-/* Of the active devices; *real: the others. */
+/* Counts the active simulated devices; *real: the other active devices. */
 static int64_t count_kinds(const calibration *c, int64_t *real)
 {
     int64_t simulated = 0;
@@ -193,12 +193,12 @@ static yoke_status try_together(void *user, const int64_t *units, int64_t calls,
 
 static yoke_status measure(calibration *c)
 {
-    /* About half of the time is for calls on sizes; powers and what is repeated take the rest. */
+    /* About half of the time is for calls of different sizes; powers and repetitions need the rest. */
     const double of_device_s = 0.5 * c->budget_s / (double)c->num_devices, level_s = 1.25;
     static const int64_t any_units = (int64_t)1 << 40;
     int64_t real;
     const int64_t simulated = count_kinds(c, &real);
-    const int is_one_kind = simulated == 0 || real == 0; /* simulated and real devices do not disturb each other */
+    const int is_one_kind = simulated == 0 || real == 0; /* simulated and real devices do not slow each other down */
     const double longest_s = c->trial.whole_units == 0 ? fmin(c->trial.longest_call_s, c->budget_s / 40) : real > 0 ? c->budget_s / 40 : 0;
     const yoke_run_calibration of = {.work = c->trial.work,
                                      .min_units = 1,
@@ -245,7 +245,7 @@ static yoke_status tell_failures(const calibration *c)
                      (long long)failed, (long long)c->num_devices, c->devices[first].info->name, c->devices[first].why);
 }
 
-/* Nonzero: some meter shows a power. */
+/* Whether a meter measures power. */
 static bool is_metered(const calibration *c) { return c->found[0].all_idle.kind != YOKE_ENERGY_NONE; }
 
 static yoke_status work(calibration *c, const app_calibrate_front *front, const command_line *line, int argc, char **argv)

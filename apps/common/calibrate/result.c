@@ -1,4 +1,4 @@
-/* What is told of a calibration: the table, the record, the model file. */
+/* Output of a calibration: table, record and model file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *kind_text(yoke_model_kind kind)
     return texts[kind];
 }
 
-/* Units a second at the largest size. */
+/* Units per second at the largest size. */
 static double speed(const calibration *c, int64_t device)
 {
     yoke_prediction most;
@@ -70,7 +70,7 @@ static void say_device(const calibration *c, int64_t device)
     warn(c, d->info->name, found);
 }
 
-/* What opening devices costs while they rest: the context of a GPU keeps its frequency high. */
+/* Reports the power that opened devices need while idle: the context of a GPU keeps its frequency high. */
 static void say_idle(const calibration *c)
 {
     const yoke_run_watts *before = &c->found[0].all_idle_before, *after = &c->found[0].all_idle;

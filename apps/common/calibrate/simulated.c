@@ -1,6 +1,6 @@
 /*
- * calibrate/simulated.c - trials on simulated devices.  What a call takes there is said by the machine file, whatever the call computes: nothing is computed,
- * so that calls on billions of units cost nothing.
+ * calibrate/simulated.c - trials on simulated devices.  The machine file states the duration of a call, so nothing is computed, and calls
+ * on billions of units cost nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/calibrate/private.h"
 #include "yoke/dialect.h"
 
-/* Its launches carry units; it has no items. */
+/* Its launches carry units, but it has no items. */
 YOKE_KERNEL(calibrate_nothing, (yoke_long items))
 {
     YOKE_FOR_ALL (i, items) (void)i;
@@ -73,7 +73,7 @@ yoke_status app_calibrate_simulated_alone(calibration *c, int64_t device, int64_
     return status;
 }
 
-/* All begin at once; each has its own events. */
+/* Starts all devices at once; each has its own events. */
 yoke_status app_calibrate_simulated_together(calibration *c, const int64_t *units, int64_t calls, double *seconds, int64_t *failed)
 {
     yoke_status status = YOKE_OK;

@@ -1,4 +1,4 @@
-/* Filling structs from a YAML tree by a table of keys. */
+/* Fills structs from a YAML tree according to a table of keys. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 typedef struct reader {
     app_yaml *yaml;
-    bool defaults;  /* what is read now is a default: it has no place */
-    char path[256]; /* of the value that is read now, as in messages: materials[0].density */
+    bool defaults;  /* the value being read is a default, which has no place */
+    char path[256]; /* path of the value being read, as in messages: materials[0].density */
 } reader;
 
 static yoke_status read_map(reader *run, const app_yaml_node *node, const app_key *keys, void *target);
@@ -21,7 +21,7 @@ static app_place place_of(const reader *run, const app_yaml_node *node) { return
 
 /* ------------------------------------------------------------------------------------------ texts */
 
-/* " > 0", " in (-1, 0.5)", or nothing. */
+/* Writes " > 0", " in (-1, 0.5)", or nothing. */
 static const char *range_text(const app_range *range, char *out, size_t size)
 {
     out[0] = '\0';
@@ -35,7 +35,7 @@ static const char *range_text(const app_range *range, char *out, size_t size)
     return out;
 }
 
-/* What a key expects: "a finite number in Pa > 0". */
+/* Describes what a key expects: "a finite number in Pa > 0". */
 static const char *expectation(const app_key *key, char *out, size_t size)
 {
     static const char *const texts[] = {
@@ -64,7 +64,7 @@ static bool is_nothing(const app_yaml_node *node)
            (node->text[0] == '\0' || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
 }
 
-/* Fails because the node is not what the key expects. */
+/* Fails because the node does not have the type that the key expects. */
 static yoke_status fail_of_type(const reader *run, const app_key *key, const app_yaml_node *node)
 {
     char expected[512], quoted[APP_QUOTED];
@@ -79,7 +79,9 @@ static yoke_status fail_of_type(const reader *run, const app_key *key, const app
 
 typedef enum number_result { NUMBER_GOOD, NUMBER_NONE, NUMBER_RANGE } number_result;
 
-/* Decimal digits with an optional sign, point and exponent, consumed whole: no hexadecimal, no inf, no nan, no "_". */
+/*
+ * Accepts decimal digits with an optional sign, point and exponent, and nothing after them: no hexadecimal number, no inf, no nan, no "_".
+ */
 static number_result parse_number(const char *text, double *value)
 {
     const char *at = text + (*text == '+' || *text == '-');
@@ -100,7 +102,7 @@ static number_result parse_number(const char *text, double *value)
     errno = 0;
     char *end;
     *value = strtod(text, &end);
-    if (end != at) /* a locale with another decimal point */
+    if (end != at) /* the locale has another decimal point */
         return NUMBER_NONE;
     return errno == ERANGE || !isfinite(*value) ? NUMBER_RANGE : NUMBER_GOOD;
 }
@@ -211,7 +213,7 @@ static yoke_status read_text(reader *run, const app_key *key, const app_yaml_nod
 
 static yoke_status read_maps(reader *run, const app_key *key, const app_yaml_node *node, char *target)
 {
-    typedef APP_LIST(void) any_list; /* the layout is the same for every type of item */
+    typedef APP_LIST(void) any_list; /* the layout is the same for items of any type */
     if (node->kind != APP_YAML_LIST) return fail_of_type(run, key, node);
     if (node->count > APP_SCHEMA_ITEMS)
         return app_yaml_fail(run->yaml, node->place, "%s has %d items; at most %d are read", run->path, node->count, APP_SCHEMA_ITEMS);
@@ -280,10 +282,10 @@ static yoke_status fail_of_key(const reader *run, const app_key *keys, const app
     return app_yaml_fail(run->yaml, key->place, "%s", text);
 }
 
-/* Gives a key that is not written its default. */
+/* Sets the default of a key that is not given. */
 static yoke_status read_default(reader *run, const app_key *key, const app_yaml_node *map, void *target)
 {
-    if (key->required && !run->defaults) /* a map that is not given needs none of its keys */
+    if (key->required && !run->defaults) /* if a map is not given, its keys are not required */
         return app_yaml_fail(run->yaml, map->place, "%s lacks the key '%s': %s", run->path[0] != '\0' ? run->path : "the case", key->name,
                              key->meaning);
     const app_yaml_node nothing = {.kind = APP_YAML_MAP};
@@ -361,7 +363,7 @@ static const char *type_text(const app_key *key)
     return texts[key->type];
 }
 
-/* The table of one map, then those of the maps in it.  `path` is "" for the whole, else as in refine.boxes[]. */
+/* Writes the table of a map, then those of the maps in it.  `path` is "" for the whole case, otherwise as in refine.boxes[]. */
 static void write_tables(const char *path, const app_key *keys, char *text)
 {
     app_append(text, REFERENCE_BYTES, path[0] != '\0' ? "### `%s`\n\n" : "### The whole case%s\n\n", path);

@@ -1,4 +1,4 @@
-/* The values of a filled struct, as texts by key. */
+/* Lists the values of a filled struct as strings by key. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct walk {
 
 static void tell_map(walk *w, const app_key *keys, const char *target);
 
-/* With as few digits as tell the number from all others. */
+/* Uses the fewest digits that identify the number. */
 static void append_number(double value, char *text, size_t size)
 {
     char digits[32];
@@ -41,7 +41,7 @@ static void tell_vector(walk *w, const app_vector *vector)
 
 static void tell_maps(walk *w, const app_key *key, const char *at)
 {
-    typedef APP_LIST(char) any_list; /* the layout is the same for every type of item */
+    typedef APP_LIST(char) any_list; /* the layout is the same for items of any type */
     const any_list *list = (const any_list *)(const void *)at;
     const size_t length = strlen(w->path);
     for (int i = 0; i < list->count; i++) {

@@ -1,4 +1,4 @@
-/* Reading YAML by libyaml's document API into a tree with places, and overrides on top of it. */
+/* Reads YAML through libyaml's document API into a tree with places, and applies overrides to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define BLOCK_BYTES 16384
 
-/* Memory of a tree comes in blocks; the header keeps the alignment of the allocator. */
+/* The memory of a tree is allocated in blocks.  The header preserves the alignment of the allocator. */
 typedef union block {
     struct {
         union block *next;
@@ -106,7 +106,7 @@ static app_place place_of(yaml_mark_t mark, int override)
     return (app_place){.line = (int)mark.line + 1, .column = (int)mark.column + 1, .override = override};
 }
 
-/* Line and column of a byte: errors of encoding name only that. */
+/* Line and column of a byte, because encoding errors give only the number of the byte. */
 static app_place place_of_byte(const char *text, size_t byte, int override)
 {
     app_place place = {.line = 1, .column = 1, .override = override};
@@ -195,7 +195,7 @@ static yoke_status convert_node(conversion *run, int id, app_yaml_node **node)
     return from->type == YAML_SEQUENCE_NODE ? convert_list(run, from, place, node) : convert_map(run, from, place, node);
 }
 
-/* What one event of the parser says against the text: nesting, aliases, a second document. */
+/* Checks an event of the parser for what is not allowed: deep nesting, aliases, a second document. */
 static yoke_status check_event(app_yaml *yaml, const yaml_event_t *event, int override, int *depth, int *documents)
 {
     app_place place = place_of(event->start_mark, override);
@@ -208,7 +208,7 @@ static yoke_status check_event(app_yaml *yaml, const yaml_event_t *event, int ov
     return YOKE_OK;
 }
 
-/* Goes through the text before a document is made of it: libyaml's time grows with the square of the depth, and aliases with any power. */
+/* Checks the text before a document is made of it: libyaml's time grows quadratically with the depth, and with any power by aliases. */
 static yoke_status check_text(app_yaml *yaml, const char *text, size_t bytes, int override)
 {
     yaml_parser_t parser;
@@ -231,7 +231,7 @@ static yoke_status check_text(app_yaml *yaml, const char *text, size_t bytes, in
     return status;
 }
 
-/* The one document of a text; *root NULL for a text without one. */
+/* Parses a text that holds one document; *root is NULL if it holds none. */
 static yoke_status parse_text(app_yaml *yaml, const char *text, size_t bytes, int override, app_yaml_node **root)
 {
     *root = NULL;
@@ -255,16 +255,16 @@ static yoke_status parse_text(app_yaml *yaml, const char *text, size_t bytes, in
 
 /* ------------------------------------------------------------------------------------------ overrides */
 
-/* One step of an override's path: a key, or an index where key is empty. */
+/* A step in the path of an override: a key, or an index if the key is empty. */
 typedef struct path_step {
     char key[APP_QUOTED];
-    int index;      /* -1: none: the word is no number */
+    int index;      /* -1: the word is not a number */
     int only_index; /* written as [n] */
 } path_step;
 
 static app_place override_place(int override) { return (app_place){.line = 1, .column = 1, .override = override}; }
 
-/* Takes the next step from *path, which ends at `end`. */
+/* Reads the next step of *path, which ends at `end`. */
 static yoke_status next_step(app_yaml *yaml, int override, const char **path, const char *end, path_step *step)
 {
     const char *from = *path;
@@ -297,7 +297,7 @@ static yoke_status next_step(app_yaml *yaml, int override, const char **path, co
     return YOKE_OK;
 }
 
-/* The slot that a step leads to in `node`, made where it is missing. */
+/* Finds the slot of `node` to which a step leads, and creates it if it is missing. */
 static yoke_status take_step(app_yaml *yaml, int override, app_yaml_node *node, const path_step *step, app_yaml_node ***slot)
 {
     app_place place = override_place(override);
@@ -346,7 +346,7 @@ static yoke_status apply_override(app_yaml *yaml, int override)
     while (status == YOKE_OK && path < equals) {
         path_step step;
         status = next_step(yaml, override, &path, equals, &step);
-        if (status == YOKE_OK && *slot == NULL) /* a key on the way that the file does not have */
+        if (status == YOKE_OK && *slot == NULL) /* a key in the path that the file does not have */
             status = node_create(yaml, step.index >= 0 ? APP_YAML_LIST : APP_YAML_MAP, override_place(override), 0, slot);
         if (status == YOKE_OK) status = take_step(yaml, override, *slot, &step, &slot);
     }
@@ -391,7 +391,7 @@ yoke_status app_yaml_parse(yoke_context *context, const char *path, const char *
     return YOKE_OK;
 }
 
-/* Reads a regular file of at most APP_YAML_BYTES bytes.  The text is the caller's. */
+/* Reads a regular file of at most APP_YAML_BYTES bytes.  The caller owns the text. */
 static yoke_status read_file(yoke_context *context, const char *path, char **text, size_t *bytes)
 {
     struct stat about;

@@ -1,4 +1,4 @@
-/* Texts of messages: quoting what a hostile file wrote, naming places, listing names. */
+/* Texts of messages: quotes untrusted input, names places, lists names. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Signals have no user pointer, so this one flag is shared by the process. Lock-free, hence safe in a handler and read by any thread. */
+/*
+ * Signal handlers have no user pointer, so the process has this one flag.  It is lock-free, hence safe in a handler, and any thread can
+ * read it.
+ */
 static atomic_int caught;
 
 static void note(int number) { atomic_store(&caught, number); }

@@ -98,7 +98,7 @@ static yoke_status store(yoke_context *context, const app_option *option, const 
     return YOKE_OK;
 }
 
-/* Reads the option at argv[*index] and its value, and leaves *index at the last word read. */
+/* Reads the option at argv[*index] and its value.  *index becomes the index of the last word read. */
 static yoke_status read_option(yoke_context *context, const app_usage *usage, int argc, char **argv, int *index)
 {
     const char *word = argv[*index];
@@ -125,7 +125,7 @@ static yoke_status read_option(yoke_context *context, const app_usage *usage, in
     return store(context, option, value);
 }
 
-/* --help and --version come first: whoever asks how shall not be told what is wrong. */
+/* --help and --version are answered first, so that a user who asks for help gets no error message. */
 static bool answer(const app_usage *usage, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

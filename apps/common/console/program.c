@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Below this main functions and the threads of OpenMP, whose stacks are as large, overflow. */
+/* With less, main functions and OpenMP threads, whose stacks have the same size, overflow. */
 enum { MIN_STACK_BYTES = 512 * 1024, MAX_THREADS = 1024 };
 
 yoke_status app_program_check(yoke_context *context)

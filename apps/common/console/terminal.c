@@ -12,8 +12,8 @@
 #include "common/console/interrupt.h"
 
 /*
- * Where a standard stream is closed, the next file that is opened would take its number, and what is printed would go into that file.
- * /dev/null takes it instead, opened so that reading or writing still fails as on the closed stream.
+ * If a standard stream is closed, the next file that is opened would get its descriptor, and output would go into that file.  So /dev/null
+ * gets the descriptor, opened so that reading or writing still fails as on a closed stream.
  */
 static void fill_closed_streams(void)
 {
@@ -26,7 +26,7 @@ void app_terminal_start(app_terminal *terminal, const char *program)
     fill_closed_streams();
     const char *kind = getenv("TERM");
     bool rewrite = isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
-    bool hides = getenv("HWLOC_HIDE_ERRORS") == NULL; /* where /sys is not mounted hwloc prints so by itself, and goes on */
+    bool hides = getenv("HWLOC_HIDE_ERRORS") == NULL; /* if /sys is not mounted, hwloc prints an error itself and continues */
     if (hides) setenv("HWLOC_HIDE_ERRORS", "2", 0);
     *terminal = (app_terminal){
         .program = program, .hides_hwloc_errors = hides, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
@@ -71,7 +71,7 @@ int app_terminal_fits(FILE *stream, const char *line)
     const int columns = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
     int bytes = 0;
     for (int shown = 0; line[bytes] != '\0'; bytes++) {
-        const bool begins = ((unsigned char)line[bytes] & 0xc0) != 0x80; /* a character of UTF-8 */
+        const bool begins = ((unsigned char)line[bytes] & 0xc0) != 0x80; /* begins a character of UTF-8 */
         if (begins && shown++ == columns) break;
     }
     return bytes;
@@ -112,7 +112,7 @@ void app_terminal_fail(app_terminal *terminal, const yoke_context *context, yoke
 int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_status status)
 {
     clear(terminal);
-    /* The sign of an earlier failure stays on the stream, its cause does not. */
+    /* The stream keeps the indicator of an earlier failure, but not its cause. */
     bool printed = fflush(stdout) == 0 && !ferror(stdout);
     if (status != YOKE_OK) app_terminal_fail(terminal, context, status);
     if (status == YOKE_OK && !printed) {

@@ -11,7 +11,7 @@
 struct app_file {
     yoke_context *context; /* borrowed */
     yoke_file *file;
-    FILE *stream; /* on a descriptor of its own */
+    FILE *stream; /* has a descriptor of its own */
 };
 
 yoke_status app_file_create(yoke_context *context, const char *path, app_file **file)
@@ -41,7 +41,7 @@ yoke_status app_file_check(yoke_context *context, const char *path)
     return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
 }
 
-/* A path by what of it is there, and the names below that are not: each after a slash, without those that say nothing. */
+/* A path, split into its existing part and the names below that do not exist: each after a slash, without empty names and ".". */
 typedef struct place {
     struct stat there;
     char names[PATH_MAX + 1];
@@ -53,7 +53,7 @@ static bool find_place(const char *path, place *found)
     if (strlen(path) >= sizeof part) return false;
     strcpy(part, path);
     *end = '\0';
-    while (stat(part, &found->there) != 0) { /* up to what is there */
+    while (stat(part, &found->there) != 0) { /* up to a path that exists */
         char *slash = strrchr(part, '/');
         const char *name = slash != NULL ? slash + 1 : part;
         const size_t length = strlen(name);
@@ -82,7 +82,7 @@ bool app_is_same_place(const char *a, const char *b)
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat about;
-    if (strncmp(a, "/dev/", 5) == 0) return false; /* /dev/stdout may be a file */
+    if (strncmp(a, "/dev/", 5) == 0) return false; /* /dev/stdout may be redirected to a file */
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return strcmp(a, b) == 0;
     return app_is_same_place(a, b) && (stat(a, &about) != 0 || S_ISREG(about.st_mode));
 }

@@ -44,7 +44,7 @@ json_t *app_json_text(const char *text)
 {
     json_t *string = json_string(text);
     if (string != NULL) return string;
-    /* Not UTF-8 (or no memory): keep ASCII. */
+    /* The text is not UTF-8 (or there is no memory): keep only ASCII characters. */
     size_t length = strlen(text);
     char *copy = malloc(length + 1);
     if (copy == NULL) return NULL;
@@ -96,7 +96,7 @@ yoke_status app_record_write(yoke_context *context, const json_t *record, const 
     yoke_status status = app_file_create(context, path, &file);
     if (status != YOKE_OK) return status;
     FILE *stream = app_file_stream(file);
-    /* A failed write leaves its mark on the stream; the other failure is memory. */
+    /* A failed write sets the error indicator of the stream; otherwise the failure is lack of memory. */
     if (json_dumpf(record, stream, JSON_INDENT(2)) != 0 && !ferror(stream)) {
         app_file_abandon(file);
         return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory to write %s", path);

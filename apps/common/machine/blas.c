@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ISO C has no cast from an object to a function. */
+/* ISO C does not define a cast from an object pointer to a function pointer. */
 static int take(void *library, const char *name, void *function, size_t size)
 {
     void *symbol = dlsym(library, name);

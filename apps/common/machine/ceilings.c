@@ -30,7 +30,7 @@ void app_ceilings_text(const app_ceilings *c, char *text, size_t size)
     const char *s = c->threads > 1 ? "s" : "";
     if (c->why_not[0])
         snprintf(text, size, "%d thread%s: triad %.1f GB/s; no DGEMM: %s", c->threads, s, c->triad_bytes_per_s * 1e-9, c->why_not);
-    else if (c->dgemm_flops_per_s > 1.1 * c->default_flops_per_s) /* beyond noise */
+    else if (c->dgemm_flops_per_s > 1.1 * c->default_flops_per_s) /* more than noise */
         snprintf(text, size,
                  "%d thread%s: triad %.1f GB/s, DGEMM %.1f GFLOP/s (OpenBLAS for %s)\n"
                  "OpenBLAS by itself takes the kernels for %s: %.1f GFLOP/s; OPENBLAS_CORETYPE=%s mends that",
@@ -71,7 +71,7 @@ void app_ceilings_read(const json_t *object, app_ceilings *c)
 
 /* --------------------------------------------------------------------------------------------------- process */
 
-/* This process's environment with another kernel of OpenBLAS, or as it is. */
+/* Returns this process's environment, with another OpenBLAS kernel if one is given. */
 static char **make_environment(yoke_context *context, const char *core, char *setting, size_t size, char ***made)
 {
     char **copy = NULL;
@@ -87,7 +87,7 @@ static char **make_environment(yoke_context *context, const char *core, char *se
     return copy;
 }
 
-/* Beside this program, or below ../libexec, else in PATH. */
+/* Looks for the program in the directory of this program, then in ../libexec, then in PATH. */
 static void find_program(char *path, size_t size)
 {
     static const char *const places[] = {"", "../libexec/yoke/"};
@@ -117,7 +117,7 @@ static int start(char **arguments, char **environment, int output, pid_t *proces
     return error;
 }
 
-/* What the process prints, up to its end; nonzero: it ended well. */
+/* Reads what the process prints until it ends.  Returns nonzero if it succeeded. */
 static int listen_to(pid_t process, int pipe, char *line)
 {
     size_t length = 0;

@@ -6,7 +6,10 @@
 #include "common/console/nearest.h"
 #include "common/machine/simulated_sensor.h"
 
-/* Period and window as published by Yang et al. for the driver's fields; C2075: the dissertation's.  Delays and noise are plausible, not published. */
+/*
+ * Periods and windows are those published by Yang et al. for the driver's fields, and for C2075 those of the dissertation.  Delays and
+ * noise are plausible values, not published ones.
+ */
 static const struct {
     const char *name;
     yoke_sensor sensor;
@@ -36,7 +39,7 @@ static yoke_status unknown_sensor(yoke_context *context, const char *name)
 {
     char list[256] = "";
     for (int i = 0; i < NUM_SENSORS; i++) {
-        if (i > 0) strcat(list, ", "); /* all names and commas are far below the list's size */
+        if (i > 0) strcat(list, ", "); /* the list is large enough for all names and commas */
         strcat(list, sensors[i].name);
     }
     const char *nearest = app_nearest(name, NUM_SENSORS, app_simulated_names);

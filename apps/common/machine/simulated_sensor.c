@@ -6,8 +6,8 @@
 static const double kelvin_per_w = 0.15, heating_s = 20, finish_s = 1e-6;
 
 typedef struct run {
-    double start_s, factor; /* its segments last factor times as long */
-    double before_j;        /* energy above idle of all runs before */
+    double start_s, factor; /* the lengths of its segments are multiplied by factor */
+    double before_j;        /* energy above idle of all earlier runs */
 } run;
 
 struct app_simulated {
@@ -17,13 +17,13 @@ struct app_simulated {
     double now_s;
     run *runs;
     int64_t count, capacity;
-    double update_s, next_s; /* the last update and the next one */
+    double update_s, next_s; /* times of the last update and of the next one */
     bool shown_valid;
     double shown_w;
-    double filter_s, filter_w; /* low pass: its state, and when that was */
-    int64_t filter_run;        /* the first run that may still matter */
+    double filter_s, filter_w; /* low pass: time and value of its state */
+    int64_t filter_run;        /* first run that may still have an effect */
     uint64_t random;
-    double temperature_c, heated_s, heated_j; /* when temperature_c was brought up to date */
+    double temperature_c, heated_s, heated_j; /* temperature_c at time heated_s, after energy heated_j */
 };
 
 /* ------------------------------------------------------------------------------------------------ random numbers */
@@ -44,7 +44,7 @@ static double normal(app_simulated *s)
 
 /* --------------------------------------------------------------------------------------------------- true power */
 
-/* The last run that started at or before a time; -1: none. */
+/* Returns the last run that started at or before a time; -1: none. */
 static int64_t run_at(const app_simulated *s, double time_s)
 {
     int64_t low = 0, high = s->count;
@@ -84,7 +84,7 @@ static double energy_until(const app_simulated *s, double time_s)
     return joules;
 }
 
-/* Moves the low pass on through constant power. */
+/* Advances the low pass through a time of constant power. */
 static void filter(app_simulated *s, double until_s, double watts)
 {
     if (!(until_s > s->filter_s)) return;
@@ -101,7 +101,7 @@ static double low_pass(app_simulated *s, double time_s)
             at += s->options.seconds[i] * s->runs[s->filter_run].factor;
             filter(s, fmin(at, time_s), s->options.watts[i]);
         }
-        if (at > time_s) break; /* goes on in the next update */
+        if (at > time_s) break; /* continued by the next update */
     }
     filter(s, time_s, 0);
     return s->filter_w;
@@ -124,7 +124,7 @@ double app_simulated_shown_w(app_simulated *s, double update_s)
 
 /* ------------------------------------------------------------------------------------------------------ the clock */
 
-/* Updates up to now. */
+/* Performs the updates up to the present time. */
 static void follow(app_simulated *s)
 {
     const app_simulated_options *o = &s->options;
@@ -133,7 +133,7 @@ static void follow(app_simulated *s)
         s->shown_valid = false;
         double drift = o->drift * sin(0.05 * s->next_s);
         s->next_s += fmax(0.1 * o->sensor.period_s, o->sensor.period_s * (1 + drift) + (o->jitter_s > 0 ? o->jitter_s * normal(s) : 0));
-        /* A low pass must see every update while the runs before it are known. */
+        /* A low pass must process every update, when the runs before it are known. */
         if (o->sensor.shape == YOKE_SENSOR_LOW_PASS) app_simulated_shown_w(s, s->update_s);
     }
 }

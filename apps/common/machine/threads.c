@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A round takes 10 to 50 ns.  gcc's own number is 300 000, which is a tenth faster on small meshes where nobody else works (docs/notes/performance.md). */
+/*
+ * A round of spinning takes 10 to 50 ns.  gcc's default is 300 000 rounds, which is a tenth faster on small meshes if no other process
+ * works (docs/notes/performance.md).
+ */
 static const char few_rounds[] = "300";
 
 static bool set(const char *name, const char *value, const char *other)
@@ -14,7 +17,7 @@ static bool set(const char *name, const char *value, const char *other)
     return getenv(name) == NULL && getenv(other) == NULL && setenv(name, value, 1) == 0;
 }
 
-/* Whether a thread beside this one runs or waits for a core. */
+/* Whether another thread on this machine is running or waiting for a core. */
 static bool others_run(void)
 {
     int running = 1;
@@ -44,5 +47,5 @@ void app_threads_free(void)
         for (int i = 0; i < count; i++)
             if (ids[i] >= 0 && ids[i] < CPU_SETSIZE) CPU_SET((unsigned)ids[i], &all);
     }
-    if (CPU_COUNT(&all) > 0) (void)sched_setaffinity(0, sizeof all, &all); /* where the system refuses it stays as it is */
+    if (CPU_COUNT(&all) > 0) (void)sched_setaffinity(0, sizeof all, &all); /* if the system refuses, the binding stays unchanged */
 }

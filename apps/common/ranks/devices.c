@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An interface before this one has the same card. */
+/* Returns the number of the card at this place, which an earlier interface may have listed; -1: none. */
 static int find(const app_gpus *gpus, const char *place)
 {
     for (int k = 0; k < gpus->count; k++)
@@ -35,7 +35,7 @@ static int count_taken(const char *taken)
     return count;
 }
 
-/* Whether a user named this device of the machine for some rank. */
+/* Whether a user named this device of the machine for a rank. */
 static bool is_named(const app_gpus *seen, int ranks, int machine, const char *name)
 {
     for (int i = 0; i < ranks; i++)
@@ -43,7 +43,7 @@ static bool is_named(const app_gpus *seen, int ranks, int machine, const char *n
     return false;
 }
 
-/* The rank of this machine that is to take a GPU; -1: one has it. */
+/* Returns the rank of this machine that gets a GPU; -1: a rank has it already. */
 static int choose(const app_gpus *seen, int ranks, int machine, const char *place, char (*taken)[APP_MOST_GPUS])
 {
     int best = -1, least = 0;
@@ -79,7 +79,7 @@ static yoke_status append(yoke_context *context, const char *name, char *names, 
     return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "there are more devices here than fit into a list: name those to use (--devices)");
 }
 
-/* What a user named counts by its names. */
+/* Devices named by the user are identified by their names. */
 static void split(const char *named, app_gpus *gpus)
 {
     gpus->named = 1;
@@ -110,7 +110,7 @@ yoke_status app_devices_of_rank(yoke_context *context, app_ranks *ranks, const c
     yoke_status status = yoke_allocate(context, 1, sizeof *mine, &mine);
     if (!status) status = yoke_allocate(context, count, sizeof *all, &all);
     if (!status) status = yoke_allocate(context, count, sizeof *taken, &taken);
-    /* What is not needed is not asked: a vendor's library costs time, and may fail. */
+    /* Devices are listed only if needed: a vendor's library takes time, and may fail. */
     if (!status && named) split(named, mine);
     if (!status && !named) status = look(context, mine);
     status = app_ranks_agree(ranks, status);

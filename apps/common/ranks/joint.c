@@ -19,8 +19,8 @@ enum { NAME_BYTES = 96 };
 struct app_joint {
     yoke_context *context;
     app_ranks *ranks;
-    char directory[PATH_MAX];   /* of temporary files; "" */
-    yoke_plan_problem *problem; /* rank 0: of the latest plan, and the plan */
+    char directory[PATH_MAX];   /* for temporary files; "": none */
+    yoke_plan_problem *problem; /* rank 0: the latest problem and its plan */
     yoke_plan *plan;
     char (*name)[NAME_BYTES]; /* [YOKE_PLAN_MAX_DEVICES] */
     const char **names;
@@ -87,7 +87,7 @@ static void remove_directory(app_joint *joint)
 
 /* ------------------------------------------------------------------------------------------------- one rank's */
 
-/* The model of this rank's devices; NULL: something is not known. */
+/* Writes and reads the model of this rank's devices; NULL: something is not known. */
 static yoke_status write_own(app_joint *joint, const app_joint_question *q, json_t **own)
 {
     const yoke_phase phase = {.work = q->work, .calls = q->calls, .units = q->units, .barrier = 1};
@@ -102,7 +102,7 @@ static yoke_status write_own(app_joint *joint, const app_joint_question *q, json
     return *own ? YOKE_OK : yoke_fail(joint->context, YOKE_ERROR_SYSTEM, "%s cannot be read again", path);
 }
 
-/* The number in its run of a device with this name; -1: it is none of them. */
+/* Returns the number of the device with this name in the rank's run; -1: none. */
 static int number_of(const yoke_run_device *list, int64_t count, const char *name)
 {
     for (int i = 0; i < count; i++)
@@ -110,7 +110,7 @@ static int number_of(const yoke_run_device *list, int64_t count, const char *nam
     return -1;
 }
 
-/* Devices get their rank and number, for the others. */
+/* Adds rank and number to the devices for rank 0. */
 static yoke_status mark_own(const app_joint *joint, const app_joint_question *q, json_t *own)
 {
     const yoke_run_device *list;
@@ -124,13 +124,13 @@ static yoke_status mark_own(const app_joint *joint, const app_joint_question *q,
         size_t k;
         json_object_set_new(device, "number", json_integer(number_of(list, count, json_string_value(json_object_get(device, "name")))));
         json_object_set_new(device, "rank", json_integer(app_ranks_number(joint->ranks)));
-        /* What a device is faster alone counts where no other device works, and there are those of the other ranks. */
+        /* alone_factor applies only if no other device works, but the devices of other ranks do. */
         json_array_foreach (json_object_get(device, "levels"), k, level) json_object_del(level, "alone_factor");
     }
     return YOKE_OK;
 }
 
-/* The texts of all ranks, each with its end; one that knows nothing has an empty one. */
+/* Collects the texts of all ranks, each with its terminating zero.  A rank that lacks knowledge has an empty text. */
 static yoke_status collect_texts(const app_joint *joint, const app_joint_question *q, char **texts, int64_t *bytes)
 {
     json_t *own = NULL;
@@ -157,7 +157,10 @@ static void add_number(json_t *to, const json_t *from, const char *key)
                         json_is_number(a) && json_is_number(b) ? json_real(json_number_value(a) + json_number_value(b)) : json_null());
 }
 
-/* One problem of all devices, which also tells the choice whose they are; NULL: something is not known, or too much. */
+/*
+ * Merges the devices of all ranks into one problem, and records in the choice the rank and number of each device.  NULL: something is not
+ * known, or there are too many devices.
+ */
 static json_t *merge(const app_joint *joint, char *texts, int64_t bytes, app_joint_choice *choice)
 {
     json_t *whole = NULL;
@@ -215,7 +218,7 @@ static void take_plan(app_joint *joint, app_joint_choice *choice)
     }
 }
 
-/* Rank 0's part. */
+/* Plans on rank 0 for all ranks. */
 static yoke_status plan_all(app_joint *joint, const app_joint_question *q, const json_t *model, app_joint_choice *choice)
 {
     char path[PATH_MAX + 16];

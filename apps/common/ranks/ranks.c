@@ -1,6 +1,4 @@
-/*
- * ranks.c - ranks by MPI.  ranks/single.c stands for it where a program is built without MPI.
- */
+/* ranks.c - ranks by MPI.  ranks/single.c replaces it in a program that is built without MPI. */
 #include "common/ranks/ranks.h"
 
 #include <math.h>
@@ -16,18 +14,18 @@
 
 #include "common/console/interrupt.h"
 
-enum { FEW = 64, TAG_TO_FIRST = 1001 /* above those of messages */ };
+enum { FEW = 64, TAG_TO_FIRST = 1001 /* greater than the tags of messages */ };
 
-/* Bytes that go at once. */
+/* Largest number of bytes in one message. */
 static const int64_t chunk = 1 << 30;
 
 struct app_ranks {
     yoke_context *context;
     int number, count;
-    int here, place_here, first_here; /* on this machine: ranks, this one's place among them, and the first one's number */
-    yoke_status agreed;               /* what app_ranks_agree returned last */
-    int speaker;                      /* the rank that tells it; -1: nobody failed */
-    double *few;                      /* [count][FEW] of all ranks, where there are several */
+    int here, place_here, first_here; /* on this machine: number of ranks, position of this rank among them, number of the first one */
+    yoke_status agreed;               /* latest status returned by app_ranks_agree */
+    int speaker;                      /* the rank that reports it; -1: none failed */
+    double *few;                      /* [count][FEW] values of all ranks, if there are several */
 };
 
 /* -------------------------------------------------------------------------------------------------- start, end */
@@ -36,7 +34,9 @@ static yoke_status start_mpi(app_ranks *r)
 {
     int has = MPI_THREAD_SINGLE;
     MPI_Comm here;
-    /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
+    /*
+     * MPI examines the machine through hwloc, whose plugins would start the drivers of all GPUs.  yoke does that itself where it is needed.
+     */
     setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &has) != MPI_SUCCESS)
         return yoke_fail(r->context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
@@ -49,7 +49,7 @@ static yoke_status start_mpi(app_ranks *r)
     MPI_Bcast(&r->first_here, 1, MPI_INT, 0, here);
     MPI_Comm_free(&here);
     if (r->count == 1) return YOKE_OK;
-    signal(SIGTERM, SIG_DFL); /* where one rank dies its launcher ends the others so, and they have nothing to tell */
+    signal(SIGTERM, SIG_DFL); /* if a rank dies, its launcher ends the others by this signal, and they have nothing to report */
     signal(SIGINT, SIG_DFL);
     if (has < MPI_THREAD_SERIALIZED)
         return yoke_fail(r->context, YOKE_ERROR_UNAVAILABLE,
@@ -82,8 +82,8 @@ yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status 
         if (status != ranks->agreed) MPI_Abort(MPI_COMM_WORLD, app_exit_code(status));
         terminal->code = app_exit_code(status);
         status = YOKE_OK;
-        signal(SIGTERM, SIG_DFL);    /* so the launcher ends those that are not as far yet, and a handler must not tell of that */
-        MPI_Barrier(MPI_COMM_WORLD); /* the first rank that ends so makes the launcher end the others: the error is told by then */
+        signal(SIGTERM, SIG_DFL);    /* the launcher ends slower ranks by this signal, which a handler must not report */
+        MPI_Barrier(MPI_COMM_WORLD); /* the launcher ends the other ranks when the first one exits; by then the error has been reported */
     }
     if (runs) MPI_Finalize();
     yoke_release(ranks->context, ranks->few);
@@ -121,11 +121,11 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
     if (app_ranks_count(ranks) == 1) return status;
     int told[2] = {ranks->number, (int)status};
     int least[2] = {status ? ranks->number : ranks->count,
-                    status && status == ranks->agreed}; /* the first that failed; all know that already */
+                    status && status == ranks->agreed}; /* the first rank that failed; whether all know that already */
     MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     const int first = least[0];
     if (first == ranks->count) return YOKE_OK;
-    if (least[1]) return status; /* agreed on before, further inside: the words stay with the rank that has them */
+    if (least[1]) return status; /* agreed on earlier, at a deeper level: only the rank that failed has the message */
     MPI_Bcast(told, 2, MPI_INT, first, MPI_COMM_WORLD);
     ranks->speaker = first;
     ranks->agreed = (yoke_status)told[1];
@@ -189,7 +189,7 @@ void app_ranks_send_to_first(app_ranks *ranks, int from, const void *sent, void 
     }
 }
 
-/* Adds few numbers in the order of the ranks. */
+/* Adds a few numbers in the order of the ranks. */
 static void sum_few(app_ranks *ranks, double *values, int count, double *all)
 {
     MPI_Allgather(values, count, MPI_DOUBLE, all, count, MPI_DOUBLE, MPI_COMM_WORLD);
@@ -207,7 +207,7 @@ void app_ranks_sum(app_ranks *ranks, double *values, int64_t count)
         sum_few(ranks, values, (int)count, ranks->few);
         return;
     }
-    /* To rank 0 and back, so that all have the same bits. */
+    /* Reduced on rank 0 and broadcast, so that all ranks get bitwise the same result. */
     for (int64_t first = 0; first < count && ranks->count > 1; first += CHUNK) {
         const int some = count - first < CHUNK ? (int)(count - first) : CHUNK;
         MPI_Reduce(ranks->number ? values + first : MPI_IN_PLACE, values + first, some, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -227,7 +227,7 @@ int64_t app_ranks_offset(app_ranks *ranks, int64_t mine, int64_t *all)
     int64_t before = 0, sum = mine;
     if (app_ranks_count(ranks) > 1) {
         MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-        if (ranks->number == 0) before = 0; /* which gets nothing */
+        if (ranks->number == 0) before = 0; /* rank 0 receives nothing from MPI_Exscan */
         MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     }
     if (all) *all = sum;
@@ -245,7 +245,7 @@ struct app_transfer {
     MPI_Request requests[];
 };
 
-/* Looks again and again, and sleeps between, as the cores have work; nothing else would move long messages on. */
+/* Tests repeatedly and sleeps in between, because the cores are busy.  Without the tests, long messages would not make progress. */
 static void *wait_for_all(void *argument)
 {
     app_transfer *t = argument;
@@ -270,7 +270,7 @@ static void post(const app_message *m, int size, bool sends, MPI_Request *reques
         MPI_Isend(m->first, 1, rectangle, m->rank, m->tag, MPI_COMM_WORLD, request);
     else
         MPI_Irecv(m->first, 1, rectangle, m->rank, m->tag, MPI_COMM_WORLD, request);
-    MPI_Type_free(&rectangle); /* it lives on until the message has arrived */
+    MPI_Type_free(&rectangle); /* it stays valid until the message has arrived */
 }
 
 yoke_status app_transfer_start(app_ranks *ranks, int size, const app_message *send, int64_t num_send, const app_message *receive,

@@ -1,6 +1,4 @@
-/*
- * ranks/single.c - ranks of a program that was built without MPI: there is one.
- */
+/* ranks/single.c - ranks of a program that was built without MPI: there is only one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +113,7 @@ int64_t app_ranks_offset(app_ranks *ranks, int64_t mine, int64_t *all)
     return 0;
 }
 
-/* There is nobody to send to. */
+/* There is no other rank to send to. */
 yoke_status app_transfer_start(app_ranks *ranks, int size, const app_message *send, int64_t num_send, const app_message *receive,
                                int64_t num_receive, app_transfer **transfer)
 {
