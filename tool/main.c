@@ -1,6 +1,4 @@
-/*
- * main.c - the yoke command: finds the subcommand and lets it run.
- */
+/* main.c - the yoke command: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Programs of our own that yoke becomes. */
+/* Executes programs that belong to yoke. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "common/machine/threads.h"
 #include "tool.h"
 
-/* The directory of the running executable with its last slash; false where that is not known. */
+/* Finds the directory of the running executable, with its last slash.  Returns false if it is not known. */
 static bool own_directory(char *directory, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", directory, size - 1);
@@ -22,7 +22,7 @@ static bool own_directory(char *directory, size_t size)
     return true;
 }
 
-/* Becomes the program in that directory, if it is there; whether the search goes on. */
+/* Executes the program in that directory, if it exists.  Returns whether the search continues. */
 static bool try_directory(const char *directory, const char *below, const char *program, char **argv, char *path, size_t size)
 {
     int length = snprintf(path, size, "%s%s%s", directory, below, program);
@@ -32,12 +32,12 @@ static bool try_directory(const char *directory, const char *below, const char *
 }
 
 /*
- * The programs load OpenBLAS, which in some versions asks for its work space before main, and where the limit of this process leaves no room asks
- * again for ever.
+ * The programs load OpenBLAS, some versions of which allocate their work space before main, and retry for ever if the limit of this process
+ * leaves no room.
  */
 static yoke_status check_memory_limit(yoke_context *context)
 {
-    enum { MIN_MEBIBYTES = 450 }; /* OpenBLAS 0.3.29 asks for ever below 315 */
+    enum { MIN_MEBIBYTES = 450 }; /* OpenBLAS 0.3.29 retries for ever below 315 */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= (rlim_t)MIN_MEBIBYTES << 20) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_MEMORY,
@@ -51,7 +51,7 @@ yoke_status tool_become(yoke_context *context, const char *program, char **argv)
     char own[PATH_MAX], path[2 * PATH_MAX];
     yoke_status status = check_memory_limit(context);
     if (status != YOKE_OK) return status;
-    argv[0] = (char *)program; /* what ps shows */
+    argv[0] = (char *)program; /* the name shown by ps */
     app_threads_settle();
     app_threads_free();
     bool known = own_directory(own, sizeof own);

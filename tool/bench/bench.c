@@ -1,4 +1,4 @@
-/* yoke bench: the list of benchmarks, and the program of one. */
+/* yoke bench: lists the benchmarks, and runs the program of one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "common/console/options.h"
 #include "tool.h"
 
-/* Each is a program of its own, yoke-bench-NAME: what one measures may need libraries that the tool itself does without. */
+/* Each benchmark is a program yoke-bench-NAME of its own, because it may need libraries that the tool itself does not. */
 static const struct {
     const char *name, *summary;
 } benchmarks[] = {
@@ -46,7 +46,7 @@ static yoke_status unknown(yoke_context *context, const char *name)
     return app_unknown(context, "benchmark", name, NUM_BENCHMARKS, names);
 }
 
-/* Options before the name of a benchmark are those of `yoke bench` itself. */
+/* Options before the name of a benchmark belong to `yoke bench` itself. */
 static yoke_status parse_own(yoke_context *context, const app_terminal *terminal, char **argv)
 {
     static const app_option none[] = {{0}};

@@ -1,4 +1,4 @@
-/* `yoke calibrate`: the tool's own kernels, and which program has the others. */
+/* `yoke calibrate`: the tool's own kernels, and the programs that have the others. */
 #include "calibrate/calibrate.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static const app_calibrate_other others[] = {
     {0},
 };
 
-/* PROGRAM calibrate and the same options. */
+/* Executes PROGRAM calibrate with the same options. */
 static yoke_status become(yoke_context *context, const char *program, int argc, char **argv)
 {
     static char word[] = "calibrate";

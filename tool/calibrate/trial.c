@@ -1,4 +1,4 @@
-/* The work that is measured: kernels of profile/kernel.h in pieces of equal size. */
+/* The measured work: kernels of profile/kernel.h on pieces of equal size. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,13 @@ enum { LONGEST_BUFFER = 1 << 27, MAX_DEVICES = 64 };
 
 /* The kernel on one device. */
 typedef struct device_trial {
-    yoke_device *device; /* the run's */
+    yoke_device *device; /* belongs to the run */
     yoke_queue *queue;
     yoke_program *program;
     yoke_function *function;
     yoke_buffer *x, *y;
     yoke_event *begin, *end;
-    int64_t unit_items, rounds; /* items of the kernel in a unit, and how often it goes over them; 0 items: simulated */
+    int64_t unit_items, rounds; /* items per unit, and number of passes over them; 0 items: simulated */
     int64_t unit_bytes, max_units;
 } device_trial;
 
@@ -34,8 +34,9 @@ typedef struct calibration {
 static bool is_triad(const calibration *c) { return strcmp(c->kernel, "triad") == 0; }
 
 /*
- * A unit is 131 thousand operations, 128 items gone over 128 times, or 12 kB of memory that move, 1024 items gone over once.  As many as fit into a buffer
- * and an eighth of the device's memory.  A simulated device is not tried: its unit is that of its machine file.
+ * A unit is 131 thousand operations (128 passes over 128 items), or 12 kB of memory traffic (one pass over 1024 items).  The number of
+ * units is as large as a buffer and an eighth of the device's memory allow.  A simulated device is not tried: its unit is that of its
+ * machine file.
  */
 static yoke_status set_unit(const calibration *c, const yoke_device_info *info, device_trial *t)
 {
@@ -72,7 +73,7 @@ static yoke_status open_one(const calibration *c, const yoke_run_device *device,
     return status ? status : yoke_queue_finish(t->queue);
 }
 
-/* The entry of the store holds for this text and these units. */
+/* An entry of the store is valid for this text and these units. */
 static yoke_status name_work(calibration *c)
 {
     char unit[64];

@@ -1,16 +1,16 @@
-/* Runs or intervals one by one, for the record and the CSV file. */
+/* Writes single runs or intervals to the record and the CSV file. */
 #include <math.h>
 #include <string.h>
 
 #include "common/files/record.h"
 #include "energy/energy.h"
 
-/* The record keeps so many runs or intervals one by one; the CSV file has all. */
+/* Largest number of runs or intervals in the record; the CSV file has all. */
 enum { MAX_SAMPLES = 10000 };
 
 /* ------------------------------------------------------------------------------------------------- the file */
 
-/* Names hold no quotation marks, but who knows what a machine calls its sensors. */
+/* Names of meters usually contain no quotation marks, but a machine may name its sensors so. */
 static void write_name(FILE *stream, const char *name, const char *suffix)
 {
     bool quoted = strpbrk(name, ",\"\r\n") != NULL;
@@ -23,7 +23,7 @@ static void write_name(FILE *stream, const char *name, const char *suffix)
     if (quoted) fputc('"', stream);
 }
 
-/* What is not known stays empty. */
+/* Writes a number, or nothing if it is not known. */
 static void write_number(FILE *stream, double number)
 {
     if (isfinite(number))
@@ -121,7 +121,7 @@ yoke_status energy_account_row(energy_account *account, const energy_sample *sam
 {
     if (account->csv != NULL) {
         write_row(account, sample);
-        /* Watching may go on for days: a full disk shall not be found out at its end. */
+        /* Watching may last for days: a full disk must be reported at once, not at the end. */
         if (ferror(app_file_stream(account->csv))) return energy_account_commit(account);
     }
     return account->samples != NULL ? keep_sample(account, sample) : YOKE_OK;

@@ -13,20 +13,20 @@
 #include "energy/merge.h"
 #include "tool.h"
 
-enum { OWN_FAILURE = 125 }; /* as `env` and its kin */
+enum { OWN_FAILURE = 125 }; /* as for `env` and similar commands */
 
-/* What was asked for. */
+/* The request given on the command line. */
 typedef struct energy_request {
     yoke_meter_options meters;
     const char *csv, *json, *watch;
-    double interval_s; /* of watching; infinite: none */
+    double interval_s; /* of watching; infinite: no intervals */
     int64_t repeat;
     app_list frequencies, sources;
     const char *from, *to;
-    char **command; /* NULL: none */
+    char **command; /* NULL: no command */
 } energy_request;
 
-/* A measurement under way. */
+/* A measurement in progress. */
 typedef struct energy_session {
     yoke_context *context;
     app_terminal *terminal;
@@ -40,7 +40,7 @@ typedef struct energy_session {
     energy_frequency set[ENERGY_MAX_FREQUENCIES];
     int num_set;
     double start_s;
-    int failure; /* the exit code where it fails */
+    int failure; /* the exit code after a failure */
 } energy_session;
 
 /* -------------------------------------------------------------------------------------------------- options */
@@ -51,7 +51,7 @@ static const char details[] =
     "Without a command, --pid and --watch end at SIGINT, with the report and the exit code 130.\n"
     "Without a meter the report gives the reason and a remedy, never zero; --declare estimates the energy.";
 
-/* A number from `least` to `most`, up to the end of the text. */
+/* Reads a number from `least` to `most` that ends with the text. */
 static yoke_status read_seconds(yoke_context *context, const char *option, const char *text, double least, double most, double *number)
 {
     char *end = NULL;
@@ -62,7 +62,7 @@ static yoke_status read_seconds(yoke_context *context, const char *option, const
     return YOKE_OK;
 }
 
-/* Files stand in place of all that is measured. */
+/* Files replace all measurements, so options of measurements are refused. */
 static yoke_status check_sources(yoke_context *context, const energy_request *request, int command_at)
 {
     const yoke_meter_options *meters = &request->meters;
@@ -71,7 +71,7 @@ static yoke_status check_sources(yoke_context *context, const energy_request *re
         return yoke_fail(
             context, YOKE_ERROR_INPUT,
             "--source takes what was recorded before, and goes with --from, --to, --csv, --json and --quiet only; nothing is measured");
-    return YOKE_OK; /* energy_merge looks at the files: it knows their names */
+    return YOKE_OK; /* energy_merge checks the files, because it knows their names */
 }
 
 static yoke_status check(yoke_context *context, energy_request *request, int argc, char **argv, int command_at)
@@ -159,7 +159,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 /* --------------------------------------------------------------------------------------------- frequencies */
 
-/* "nvml:0=1.2GHz" */
+/* Reads "nvml:0=1.2GHz". */
 static yoke_status read_frequency(yoke_context *context, const char *text, energy_frequency *set)
 {
     static const struct {
@@ -206,7 +206,7 @@ static bool rewrites(const energy_session *session)
     return session->request->command == NULL && isatty(STDOUT_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
 }
 
-/* One more interval: the next one begins before this one ends, so that nothing lies between them. */
+/* Shows an interval.  The next interval begins before this one ends, so that there is no gap between them. */
 static yoke_status show_interval(energy_session *session, int64_t run, double *start_s, yoke_region **interval)
 {
     energy_account *account = &session->account;
@@ -225,7 +225,7 @@ static yoke_status show_interval(energy_session *session, int64_t run, double *s
     return energy_account_row(account, &sample);
 }
 
-/* Until the process ends, or there is an interrupt, or nobody reads what is printed any more. */
+/* Waits until the process ends, an interrupt arrives, or standard output cannot be written any more. */
 static yoke_status wait_for_end(energy_session *session, int64_t run, double start_s)
 {
     yoke_region *interval = NULL;
@@ -240,13 +240,13 @@ static yoke_status wait_for_end(energy_session *session, int64_t run, double sta
         next_s = fmax(next_s, yoke_clock_s() - step_s);
     }
     if (interval != NULL) yoke_region_end(interval, &unused_s, NULL, NULL);
-    /* A failure of ours is no reason to leave a command alone. */
+    /* After a failure of yoke itself, the command must still be waited for. */
     while (status != YOKE_OK && session->process.ours && !session->process.ended)
         energy_wait(&session->signals, &session->process, INFINITY);
     return status;
 }
 
-/* Runs the command once, or waits for what is waited for. */
+/* Runs the command once, or waits for the process or the interrupt. */
 static yoke_status measure(energy_session *session, int64_t run)
 {
     yoke_region *region = NULL;
@@ -268,7 +268,7 @@ static yoke_status measure(energy_session *session, int64_t run)
     return isfinite(session->request->interval_s) ? YOKE_OK : energy_account_row(account, &sample);
 }
 
-/* How the program shall end: as the command did. */
+/* The program ends as the command did. */
 static void adopt_end(energy_session *session, int64_t runs)
 {
     int code = 0, ended_by = 0, caught = session->signals.caught;
@@ -302,7 +302,7 @@ static yoke_status run_all(energy_session *session, json_t *record)
     energy_process none = {.descriptor = -1};
     while (status == YOKE_OK && runs < session->request->repeat && code == 0 && session->signals.caught == 0) {
         int ended_by;
-        /* What came while no command was there to be sent it. */
+        /* Takes signals that arrived while no command was running. */
         if (energy_wait(&session->signals, &none, 0) == ENERGY_INTERRUPTED) break;
         status = measure(session, ++runs);
         if (status == YOKE_OK && session->process.ours) code = energy_exit_code(&session->process, &ended_by);
@@ -316,7 +316,7 @@ static yoke_status run_all(energy_session *session, json_t *record)
     return status;
 }
 
-/* Watching where there is nothing to see helps nobody. */
+/* Without a meter there is nothing to watch. */
 static yoke_status check_meters(energy_session *session)
 {
     if (session->request->command != NULL || session->request->meters.pid != 0 || session->account.num_meters > 0) return YOKE_OK;
@@ -367,7 +367,7 @@ yoke_status tool_energy(yoke_context *context, app_terminal *terminal, int argc,
     const energy_merge_request merge = {&request.sources, request.from, request.to, request.csv, request.json};
     if (status == YOKE_OK)
         status = request.sources.count > 0 ? energy_merge(context, terminal, &merge, argc, argv) : run(&session, argc, argv);
-    /* A command's statuses are its own: what fails beside it must not look like one. */
+    /* The exit codes of a command are its own, so a failure of yoke must not look like one of them. */
     bool has_command = false;
     for (int i = 1; i < argc; i++) has_command = has_command || strcmp(argv[i], "--") == 0;
     if (status != YOKE_OK) terminal->code = session.failure != 0 ? session.failure : has_command ? OWN_FAILURE : 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Days from 1970-01-01 in the Gregorian calendar (Hinnant's days_from_civil). */
+/* Days since 1970-01-01 in the Gregorian calendar (Hinnant's days_from_civil). */
 static double days(int year, int month, int day)
 {
     const int y = month <= 2 ? year - 1 : year, era = y / 400, of_era = y - 400 * era;

@@ -26,7 +26,7 @@ typedef struct merging {
 
 /* ---------------------------------------------------------------------------------------------- one stream */
 
-/* The first cell that ends after a time. */
+/* Returns the first cell that ends after a time. */
 static int64_t first_cell(const energy_stream *stream, double time_s)
 {
     int64_t low = 0, high = stream->num_cells;
@@ -48,8 +48,9 @@ static yoke_energy not_recorded(const energy_stream *stream, double from_s, doub
 }
 
 /*
- * Energy from one time to another: the straight lines integrated exactly.  uncertainty_j: power between two readings may be any that lies between theirs; the
- * energy of a counter's step that reaches beyond the interval may lie anywhere in the step.  Without a value why_not says from when to when nothing is recorded.
+ * Energy between two times, the exact integral of piecewise linear power.  uncertainty_j: the power between two readings may have any value
+ * between them; the energy of a counter's step that reaches beyond the interval may lie anywhere in the step.  If there is no value,
+ * why_not gives the times between which nothing is recorded.
  */
 static yoke_energy integrate_stream(const energy_stream *stream, double from_s, double to_s)
 {
@@ -76,7 +77,7 @@ static yoke_energy integrate_stream(const energy_stream *stream, double from_s, 
 
 /* ---------------------------------------------------------------------------------------------- all streams */
 
-/* Into the account's energies and their sum, which is not known where one of them is not. */
+/* Computes the account's energies and their sum, which is not known if one of them is not known. */
 static void integrate(merging *m, double from_s, double to_s)
 {
     energy_account *account = &m->account;
@@ -107,7 +108,7 @@ static yoke_status list_streams(merging *m)
 static double begin_of(const energy_stream *stream) { return stream->num_cells > 0 ? stream->cells[0].first_s : NAN; }
 static double end_of(const energy_stream *stream) { return stream->num_cells > 0 ? stream->cells[stream->num_cells - 1].last_s : NAN; }
 
-/* The times that all streams have, unless others are asked for. */
+/* Finds the interval of time that all streams have in common, unless another one is requested. */
 static yoke_status find_interval(merging *m)
 {
     int latest = 0, earliest = 0;
@@ -132,7 +133,7 @@ static yoke_status find_interval(merging *m)
                      m->stream[earliest]->name, m->to_s, m->stream[latest]->name, m->from_s);
 }
 
-/* All times within the interval at which a stream has a reading: between two of them every power is a straight line. */
+/* Lists all times within the interval at which a stream has a reading: between two of them every power is linear. */
 static yoke_status list_times(merging *m)
 {
     int64_t count = 2, kept = 0;
@@ -197,7 +198,7 @@ static yoke_status write_record(merging *m, const char *program, int argc, char 
     return status;
 }
 
-/* Nothing is written over what was recorded. */
+/* Checks that no output overwrites a recorded file. */
 static yoke_status check_files(const merging *m)
 {
     app_named_file files[ENERGY_MAX_SOURCES + 3] = {{0}};

@@ -1,4 +1,4 @@
-/* The command that is measured: started, waited for, and sent the signals that yoke gets. */
+/* The measured command: it is started, waited for, and sent the signals that yoke receives. */
 #define _GNU_SOURCE /* syscall, environ */
 #include <errno.h>
 #include <limits.h>
@@ -18,9 +18,9 @@
 #include "energy/energy.h"
 #include "tool.h"
 
-/* What a command may be sent, and what must not end us before the report is printed and the frequencies are restored. */
+/* Signals that are forwarded to a command, and must not end yoke before the report is printed and the frequencies are restored. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
-/* As failing writes we report them. */
+/* yoke reports these as failed writes. */
 static const int as_errors[] = {SIGPIPE, SIGXFSZ};
 
 enum { NUM_HANDED_ON = sizeof handed_on / sizeof handed_on[0], NUM_AS_ERRORS = sizeof as_errors / sizeof as_errors[0] };
@@ -39,7 +39,7 @@ yoke_status energy_signals_hold(yoke_context *context, energy_signals *signals)
     *signals = (energy_signals){.descriptor = -1};
     sigemptyset(&signals->blocked);
     sigemptyset(&action.sa_mask);
-    /* Whoever starts us may ignore the ends of children; ours would then be lost. */
+    /* The parent of yoke may ignore SIGCHLD; then the status of the command would be lost. */
     sigaction(SIGCHLD, &action, NULL);
     sigaddset(&signals->blocked, SIGCHLD);
     for (int i = 0; i < NUM_HANDED_ON; i++)
@@ -79,7 +79,7 @@ void energy_signals_release(energy_signals *signals)
 
 /* ------------------------------------------------------------------------------------------------- a command */
 
-/* The file that a shell would take for the command; false where there is none. */
+/* Finds the file that a shell would execute for the command.  Returns false if there is none. */
 static bool find_in_path(const char *name, char path[PATH_MAX])
 {
     if (strchr(name, '/') != NULL) return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
@@ -94,7 +94,7 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
     }
 }
 
-/* A file of commands without `#!` is for the shell, as for execvp.  Returns 0, or errno. */
+/* As execvp does, passes a script without `#!` to the shell.  Returns 0, or errno. */
 static int start_script(char **command, char **environment, const posix_spawnattr_t *attributes, pid_t *id)
 {
     char path[PATH_MAX], shell[] = "/bin/sh";
@@ -111,7 +111,7 @@ static int start_script(char **command, char **environment, const posix_spawnatt
     return error;
 }
 
-/* With the signals as they were before they were blocked: returns 0, or errno. */
+/* Starts the command with the signal mask and actions from before they were changed.  Returns 0, or errno. */
 static int start(const energy_signals *signals, char **command, char **environment, pid_t *id)
 {
     posix_spawnattr_t attributes;
@@ -120,7 +120,7 @@ static int start(const energy_signals *signals, char **command, char **environme
     error = posix_spawnattr_setsigmask(&attributes, &signals->before);
     if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &signals->standard);
     if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    app_threads_free(); /* this program only waits from now on */
+    app_threads_free(); /* from now on this program only waits */
     if (error == 0) error = posix_spawnp(id, command[0], NULL, &attributes, command, environment);
     if (error == ENOEXEC) error = start_script(command, environment, &attributes, id);
     posix_spawnattr_destroy(&attributes);
@@ -148,7 +148,7 @@ yoke_status energy_environment_keep(yoke_context *context, const char *without, 
     while (environ[count] != NULL) count++;
     yoke_status status = yoke_allocate(context, count + 1, sizeof(char *), &memory);
     if (status != YOKE_OK) return status;
-    char **texts = memory; /* they stay where they are when variables change */
+    char **texts = memory; /* the strings keep their addresses when variables change */
     for (int64_t i = 0; i < count; i++)
         if (length == 0 || strncmp(environ[i], without, length) != 0 || environ[i][length] != '=') texts[kept++] = environ[i];
     *environment = texts;
@@ -179,7 +179,7 @@ void energy_process_forget(energy_process *process)
 
 static bool asks_to_end(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT; }
 
-/* Takes the signals that came; whether one of them is for us. */
+/* Reads the signals that have arrived.  Returns whether one of them is for yoke itself. */
 static bool take_signals(energy_signals *signals, const energy_process *process)
 {
     struct signalfd_siginfo came;
@@ -188,7 +188,7 @@ static bool take_signals(energy_signals *signals, const energy_process *process)
         int number = (int)came.ssi_signo;
         if (number == SIGCHLD) continue;
         if (asks_to_end(number)) signals->caught = number;
-        /* What the terminal sends (not a process: the code is positive) goes to every process of the job, the command too. */
+        /* The terminal sends a signal (with a positive code) to every process of the job, including the command; others are forwarded. */
         if (process->ours && !process->ended && came.ssi_code <= 0) kill(process->id, number);
         for_us = for_us || (!process->ours && asks_to_end(number));
     }
@@ -199,7 +199,7 @@ static bool has_ended(energy_process *process)
 {
     if (process->id == 0 || process->ended) return process->ended;
     if (process->ours) {
-        /* Its CPU time counts as ours only now, which declared powers are weighed with. */
+        /* Only now is its CPU time added to that of this process, by which declared powers are weighted. */
         pid_t ended = waitpid(process->id, &process->status, WNOHANG);
         process->ended = ended == process->id || (ended < 0 && errno == ECHILD);
     } else if (process->descriptor >= 0) {
@@ -211,10 +211,10 @@ static bool has_ended(energy_process *process)
     return process->ended;
 }
 
-/* How long poll may sleep. */
+/* How long poll may sleep, in milliseconds. */
 static int pause_ms(const energy_process *process, double until_s)
 {
-    const double asking_ms = 50; /* how often to look after a process that nothing tells the end of */
+    const double asking_ms = 50; /* polling interval for a process whose end causes no event */
     double pause = ceil(1e3 * fmax(until_s - yoke_clock_s(), 0));
     if (process->id != 0 && !process->ours && process->descriptor < 0) pause = fmin(pause, asking_ms);
     return isinf(until_s) && isinf(pause) ? -1 : pause > INT_MAX ? INT_MAX : (int)pause;
@@ -248,7 +248,7 @@ int tool_end_by_signal(int number)
     sigemptyset(&action.sa_mask);
     sigemptyset(&one);
     sigaddset(&one, number);
-    setrlimit(RLIMIT_CORE, &none); /* the core that is worth keeping is the command's */
+    setrlimit(RLIMIT_CORE, &none); /* a core file is of interest only for the command */
     sigaction(number, &action, NULL);
     sigprocmask(SIG_UNBLOCK, &one, NULL);
     raise(number);

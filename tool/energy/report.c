@@ -1,4 +1,4 @@
-/* What a command took, for people and as a record. */
+/* Reports the time and energy of a command, as text and as a record. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ enum { NUMBER_BYTES = 64 };
 
 /* -------------------------------------------------------------------------------------------------- numbers */
 
-/* Places after the point: three digits of the uncertainty. */
+/* Number of decimal places that shows three digits of the uncertainty. */
 static int places(double uncertainty)
 {
     if (!(uncertainty > 0) || !isfinite(uncertainty)) return 3;
@@ -19,7 +19,7 @@ static int places(double uncertainty)
     return number < 0 ? 0 : number > 9 ? 9 : (int)number;
 }
 
-/* "45.210 J +- 0.021 J" */
+/* Writes "45.210 J +- 0.021 J". */
 static void number_text(double value, double uncertainty, const char *unit, char text[NUMBER_BYTES])
 {
     int after = places(uncertainty);
@@ -34,7 +34,7 @@ static const char *kind_text(yoke_energy_kind kind)
     return kind == YOKE_ENERGY_ESTIMATED ? "estimated from declared powers" : yoke_energy_kind_text(kind);
 }
 
-/* The mean over the runs that have a value, and of their uncertainty. */
+/* Mean over the runs that have a value, and the mean of their uncertainty. */
 static double value_of(const energy_result *result) { return result->value.count > 0 ? result->value.mean : NAN; }
 static double uncertainty_of(const energy_result *result)
 {
@@ -43,7 +43,7 @@ static double uncertainty_of(const energy_result *result)
 
 /* --------------------------------------------------------------------------------------------------- report */
 
-/* "45.210 J +- 0.021 J, mean power 45.1 W, measured" */
+/* Prints "45.210 J +- 0.021 J, mean power 45.1 W, measured". */
 static void print_value(const energy_account *account, const energy_result *result)
 {
     char number[NUMBER_BYTES];
@@ -76,7 +76,7 @@ static void print_meters(const energy_account *account)
     }
 }
 
-/* The meter whose absence is to be explained: that of the processor, else the first. */
+/* Returns the meter whose absence is explained: that of the processor, otherwise the first. */
 static const yoke_meter_info *nearest_at_hand(const yoke_meter_info *list, int64_t count)
 {
     const yoke_meter_info *nearest = NULL;
@@ -88,7 +88,7 @@ static const yoke_meter_info *nearest_at_hand(const yoke_meter_info *list, int64
     return nearest;
 }
 
-/* A text of several lines as one. */
+/* Prints a text of several lines as one line. */
 static void print_joined(const char *text)
 {
     for (; *text != '\0'; text++) fputc(*text == '\n' ? ' ' : *text, stderr);
@@ -119,7 +119,7 @@ static void print_time(const energy_account *account)
     fprintf(stderr, "  time:   %s%s\n", number, isfinite(half_width) ? " (mean, 95 %)" : "");
 }
 
-/* The command on one line, cut where it is long. */
+/* Prints the command on one line, truncated if it is long. */
 static void print_command(char **command)
 {
     int left = 160;
@@ -150,7 +150,7 @@ void energy_report(const energy_account *account, const yoke_meter_options *opti
     } else {
         print_why_not(account);
     }
-    /* One meter that is the total has been told already. */
+    /* A single meter that is the total has been reported already. */
     if (account->num_meters != 1 || !account->infos[0].counted || account->total.value.count == 0) print_meters(account);
 }
 

@@ -17,9 +17,9 @@ static const double most_s = 1e12, most_w = 1e12, most_j = 1e24;
 typedef enum column_kind { OTHER, TIME, POWER, COUNTER } column_kind;
 
 typedef struct column {
-    char name[48]; /* without its unit in brackets */
+    char name[48]; /* without the unit in brackets */
     const char *unit;
-    double factor; /* to W or J */
+    double factor; /* converts to W or J */
     column_kind kind;
     int64_t num, room; /* readings that did not fail */
     struct reading {
@@ -32,13 +32,13 @@ typedef struct reader {
     energy_source *source;
     FILE *stream;
     char line[LINE_BYTES];
-    int64_t number; /* of the line */
+    int64_t number; /* number of the line */
     int num_fields;
     char *field[MAX_FIELDS];
     int num_columns;
     column column[MAX_FIELDS];
-    int time;            /* its column */
-    int seconds, energy; /* in a file of yoke energy: length and energy of a row; else -1 */
+    int time;            /* index of the time column */
+    int seconds, energy; /* in a file of yoke energy: columns with the length and energy of a row; otherwise -1 */
     double latest_s;
 } reader;
 
@@ -58,7 +58,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Cuts the line at its commas; those between quotation marks are text. */
+/* Splits the line at its commas, except those within quotation marks. */
 static yoke_status split(reader *r)
 {
     char *at = r->line;
@@ -82,7 +82,7 @@ static yoke_status split(reader *r)
     return YOKE_OK;
 }
 
-/* The next line that is neither empty nor a comment; *ended: there is none. */
+/* Reads the next line that is neither empty nor a comment; *ended: there is none. */
 static yoke_status next_line(reader *r, bool *ended)
 {
     for (;;) {
@@ -118,7 +118,7 @@ static bool is_time(const char *name)
     return false;
 }
 
-/* "power.draw [W]", "package_w", "energy (J)" */
+/* Reads a heading such as "power.draw [W]", "package_w" or "energy (J)". */
 static void read_column(char *text, column *c)
 {
     const size_t length = strlen(text);
@@ -150,7 +150,7 @@ static int find_column(const reader *r, const char *name)
     return -1;
 }
 
-/* Of the columns with power or energy those that `column=` names, which follow the path in source->text. */
+/* Keeps only the columns with power or energy that `column=` names.  The names follow the path in source->text. */
 static yoke_status choose(reader *r, char *const *names, int num_names)
 {
     bool chosen[MAX_FIELDS] = {false};
@@ -200,7 +200,7 @@ static yoke_status read_head(reader *r, char *const *names, int num_names)
     yoke_status status = next_line(r, &ended);
     if (status != YOKE_OK) return status;
     if (ended) return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s is empty; expected a head and rows of numbers", r->source->path);
-    if (strncmp(r->field[0], "\xef\xbb\xbf", 3) == 0) r->field[0] += 3; /* the mark of UTF-8 */
+    if (strncmp(r->field[0], "\xef\xbb\xbf", 3) == 0) r->field[0] += 3; /* the byte order mark of UTF-8 */
     r->num_columns = r->num_fields;
     for (int i = 0; i < r->num_columns; i++) read_column(r->field[i], &r->column[i]);
     r->time = find_column(r, "start_s");
@@ -271,7 +271,7 @@ static yoke_status read_row(reader *r)
 
 /* --------------------------------------------------------------------------------------------------- cells */
 
-/* Where the source does not say what a gap is. */
+/* The length of a gap, if the source does not state it. */
 static yoke_status usual_gap(const reader *r, const column *c, double *gap_s)
 {
     double *between = NULL;
@@ -291,7 +291,7 @@ static yoke_status make_cells(reader *r, const column *c, energy_stream *stream)
     if (c->num < 2)
         return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: column %s has %lld readings; a stream has at least two", r->source->path,
                          c->name, (long long)c->num);
-    if (c->kind == COUNTER) gap_s = INFINITY; /* it counts on where nobody reads it */
+    if (c->kind == COUNTER) gap_s = INFINITY; /* a counter continues to count between readings */
     if (isnan(gap_s)) status = usual_gap(r, c, &gap_s);
     if (status == YOKE_OK) status = yoke_allocate(r->context, c->num - 1, sizeof *stream->cells, &stream->cells);
     stream->counts = c->kind == COUNTER;
@@ -305,7 +305,10 @@ static yoke_status make_cells(reader *r, const column *c, energy_stream *stream)
     return status;
 }
 
-/* A row of yoke energy has its own length.  The next one begins about where it ends: what both have counts once. */
+/*
+ * Keeps a row of a file of yoke energy, which has a length of its own.  The next row begins approximately where it ends; an overlap is
+ * counted once.
+ */
 static yoke_status keep_interval(reader *r, energy_stream *stream, int64_t *room)
 {
     double first_s = 0, length_s = 0, energy_j = 0;
@@ -322,7 +325,7 @@ static yoke_status keep_interval(reader *r, energy_stream *stream, int64_t *room
     energy_cell *before = stream->num_cells > 0 ? &stream->cells[stream->num_cells - 1] : NULL;
     if (!(first_s > r->latest_s)) return fail_line(r, "start_s", r->field[r->time], "one that is later than that of the row before");
     r->latest_s = first_s;
-    if (before != NULL && before->last_s + gap_s >= first_s) before->last_s = first_s; /* at the same power */
+    if (before != NULL && before->last_s + gap_s >= first_s) before->last_s = first_s; /* its power stays the same */
     if (energy_field_missing(energy)) return YOKE_OK;
     status = yoke_grow(r->context, &stream->cells, stream->num_cells, room, 1024, sizeof *stream->cells);
     if (status == YOKE_OK)
@@ -370,7 +373,7 @@ static yoke_status read_rows(reader *r)
 
 /* ---------------------------------------------------------------------------------------------------- a source */
 
-/* FILE[,offset=S][,gap=S][,column=NAME]...: cuts what follows the file's name from the end on. */
+/* FILE[,offset=S][,gap=S][,column=NAME]...: the words after the file's name are split off from the end. */
 static yoke_status read_words(yoke_context *context, energy_source *source, char **names, int *num_names)
 {
     for (char *comma = strrchr(source->path, ','); comma != NULL; comma = strrchr(source->path, ',')) {

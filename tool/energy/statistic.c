@@ -1,4 +1,4 @@
-/* Mean and interval of repeated runs. */
+/* Mean and confidence interval of repeated runs. */
 #include <math.h>
 
 #include "energy/energy.h"

@@ -1,4 +1,4 @@
-/* Files and directories copied under the target, without lines that tell whose machine it is. */
+/* Copies files and directories to the target, without lines that identify the owner of the machine. */
 #define _GNU_SOURCE /* O_NOFOLLOW */
 #include "gather/gather.h"
 
@@ -60,7 +60,7 @@ yoke_status gather_write(gather *to, const char *path, const char *text, size_t 
     yoke_status status = target_path(to, path, file);
     if (status != YOKE_OK) return status;
     int descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) return errno == EEXIST ? YOKE_OK : refused(to, file); /* two patterns may name one file */
+    if (descriptor < 0) return errno == EEXIST ? YOKE_OK : refused(to, file); /* two patterns may match the same file */
     if (!write_all(descriptor, text, bytes)) status = refused(to, file);
     if (close(descriptor) != 0 && status == YOKE_OK) status = refused(to, file);
     to->files++;
@@ -78,7 +78,7 @@ void gather_note(gather *to, const char *path, const char *why)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/* At most MAX_BYTES.  Returns the bytes, or -1 with errno. */
+/* Reads at most MAX_BYTES.  Returns the number of bytes, or -1 with errno. */
 static ssize_t read_some(int descriptor, char *text)
 {
     size_t length = 0;
@@ -94,7 +94,7 @@ static ssize_t read_some(int descriptor, char *text)
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-/* Whether a line of a file is recorded: numbers of one piece of hardware, which might tell whose it is, are not. */
+/* Whether a line of a file is recorded.  Numbers that identify a piece of hardware, and thereby possibly its owner, are not. */
 static bool is_kept(const char *path, const char *line)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -138,7 +138,7 @@ static yoke_status copy_file(gather *to, const char *path)
     char file[PATH_MAX];
     struct stat found;
     if (snprintf(file, sizeof file, "%s%s", to->root, path) >= (int)sizeof file) return YOKE_OK;
-    /* What nobody may read is there to be written to. */
+    /* A file without read permission is only for writing. */
     if (stat(file, &found) != 0 || !S_ISREG(found.st_mode) || (found.st_mode & 0444) == 0) return YOKE_OK;
     int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -168,7 +168,7 @@ static yoke_status keep_dangling(gather *to, const char *path)
 
 static yoke_status expand(gather *to, const char *path, const char *rest);
 
-/* One more component; `rest` is the pattern of what follows, "" at the end. */
+/* Adds a component to the path; `rest` is the pattern of what follows, "" at the end. */
 static yoke_status step(gather *to, const char *path, const char *name, const char *rest)
 {
     char longer[PATH_MAX];

@@ -16,7 +16,7 @@
 #include "common/machine/sysroot.h"
 #include "tool.h"
 
-/* All that meters and frequencies read, and what tells which machine it is; nothing that tells whose. */
+/* All files that meters and frequencies read, and files that identify the type of machine, but not its owner. */
 static const char *const patterns[] = {
     "/proc/cpuinfo",
     "/proc/stat",
@@ -65,11 +65,11 @@ static const char *const patterns[] = {
     "/sys/class/hwmon/hwmon[0-9]*/device/name",
     "/sys/class/hwmon/hwmon[0-9]*/device/energy[0-9]*",
     "/sys/class/hwmon/hwmon[0-9]*/device/power[0-9]*",
-    /* a recorded tree recorded again */
+    /* for recording a recorded tree again */
     "/yoke/perf/*/*/cpu[0-9]*",
 };
 
-/* That they are there is all that counts: they may name a container. */
+/* Only the existence of these files matters; their contents may name a container. */
 static const char *const marks[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
 
 static const char details[] =
@@ -79,7 +79,7 @@ static const char details[] =
 
 enum { NUM_PATTERNS = sizeof patterns / sizeof patterns[0], NUM_MARKS = sizeof marks / sizeof marks[0] };
 
-/* Makes the directory, or takes one that is empty. */
+/* Creates the directory, or accepts an empty one. */
 static yoke_status take_directory(yoke_context *context, const char *path)
 {
     DIR *directory = opendir(path);
@@ -117,7 +117,7 @@ static yoke_status copy_marks(gather *to)
     return status;
 }
 
-/* What yoke itself makes of the machine, to compare with what it makes of the record. */
+/* Writes yoke's own description of the machine, to be compared with that of the record. */
 static yoke_status write_description(gather *to)
 {
     char *text = NULL;
@@ -148,7 +148,7 @@ static void print_summary(app_terminal *terminal, const gather *from)
     app_print(terminal, "look at it with: yoke info --sysroot %s\n", from->target);
 }
 
-/* Without slashes at its end, so that paths can be put behind it. */
+/* Removes slashes at the end, so that paths can be appended. */
 static yoke_status trim(yoke_context *context, const char *path, char text[PATH_MAX])
 {
     size_t length = strlen(path);

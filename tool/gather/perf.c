@@ -1,4 +1,4 @@
-/* Counters of energy of perf, counted once, as files. */
+/* Records the energy counters of perf as files, with one count each. */
 #define _GNU_SOURCE /* syscall */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include "gather/gather.h"
 
 static const char devices[] = "/sys/bus/event_source/devices";
-/* What the kernel calls the counters of energy: of packages, and of cores. */
+/* The kernel's names of the energy counters: of packages, and of cores. */
 static const char *const pmus[] = {"power", "power_core"};
 static const char *const events[] = {"energy-pkg", "energy-ram", "energy-cores", "energy-core", "energy-gpu", "energy-psys"};
 
 enum { NUM_PMUS = sizeof pmus / sizeof pmus[0], NUM_EVENTS = sizeof events / sizeof events[0], LINE_BYTES = 4096 };
 
-/* The first line of a small file; false where there is none. */
+/* Reads the first line of a small file.  Returns false if there is none. */
 static bool read_line(const char *path, char line[LINE_BYTES])
 {
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -31,7 +31,7 @@ static bool read_line(const char *path, char line[LINE_BYTES])
     return true;
 }
 
-/* An event's count now, as text; or the name of the error, as the library reads it. */
+/* The present count of an event as text, or the name of the error in the form that the library reads. */
 static void count_text(uint32_t type, uint64_t config, int cpu, char text[32])
 {
     static const struct {
@@ -65,7 +65,7 @@ static yoke_status write_count(gather *to, const char *pmu, const char *event, u
     return gather_write(to, path, text, strlen(text));
 }
 
-/* For each CPU of a list as "0,28" or "0-3". */
+/* Writes the counts for each CPU of a list such as "0,28" or "0-3". */
 static yoke_status write_counts(gather *to, const char *pmu, const char *event, uint32_t type, uint64_t config, const char *mask)
 {
     yoke_status status = YOKE_OK;

@@ -1,4 +1,4 @@
-/* yoke info: what the machine has, and why something cannot be used. */
+/* yoke info: shows what the machine has, and why something cannot be used. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,11 +38,11 @@ static void print_topology(app_terminal *terminal, const yoke_topology *topology
     print_size(terminal, "memory", topology->memory_bytes);
 }
 
-/* The text of a key, or NULL where it is null. */
+/* Text of a key, or NULL if the value is null. */
 static const char *text_of(const json_t *thing, const char *key) { return json_string_value(json_object_get(thing, key)); }
 static bool is_true(const json_t *thing, const char *key) { return json_is_true(json_object_get(thing, key)); }
 
-/* A text under a name; further lines of it, as of a rule to be copied into a file, stand below each other. */
+/* Prints a text after a label.  Further lines, such as those of a rule to be copied into a file, are aligned below. */
 static void print_under(app_terminal *terminal, int width, const char *label, const char *text)
 {
     app_print(terminal, "  %-*s %s: ", width, "", label);
@@ -55,7 +55,7 @@ static void print_under(app_terminal *terminal, int width, const char *label, co
     }
 }
 
-/* A line {name, description, pci}, without its end; where there is no description, why there is nothing. */
+/* Prints name, description and PCI address; without a description, the reason.  Returns whether there is a description. */
 static bool print_name(app_terminal *terminal, int width, const json_t *thing)
 {
     const char *description = text_of(thing, "description"), *why_not = text_of(thing, "why_not"), *pci = text_of(thing, "pci");
@@ -67,7 +67,7 @@ static bool print_name(app_terminal *terminal, int width, const json_t *thing)
     return description != NULL;
 }
 
-/* Why it cannot be used (unless that is said already), and what to do; *told is the remedy that was printed last. */
+/* Prints the reason why something cannot be used, unless it is printed already, and the remedy; *told: the remedy printed last. */
 static void print_absence(app_terminal *terminal, int width, const json_t *thing, const char *what, bool said, const char **told)
 {
     const char *why_not = text_of(thing, "why_not"), *remedy = text_of(thing, "remedy");
@@ -92,7 +92,7 @@ static void print_devices(app_terminal *terminal, const json_t *devices)
     }
 }
 
-/* "61.04 uJ": a number with a prefix that makes it short. */
+/* Writes a number with a suitable prefix, as in "61.04 uJ". */
 static const char *short_text(double number, const char *unit, char text[32])
 {
     static const struct {
@@ -105,7 +105,7 @@ static const char *short_text(double number, const char *unit, char text[32])
     return text;
 }
 
-/* "; LABEL NUMBER" where it is known. */
+/* Prints "; LABEL NUMBER" if the number is known. */
 static void print_number(app_terminal *terminal, const json_t *thing, const char *key, const char *label, const char *unit)
 {
     char text[32];
@@ -176,7 +176,7 @@ static void print_frequencies(app_terminal *terminal, const json_t *frequencies)
     }
 }
 
-/* The record of `yoke info` shows the machine at its top. */
+/* Moves the machine to the top level of the record. */
 static yoke_status lift_machine(yoke_context *context, json_t *record)
 {
     if (json_object_update(record, json_object_get(record, "machine")) != 0)
@@ -199,7 +199,7 @@ static yoke_status show(yoke_context *context, app_terminal *terminal, json_t *r
     return path != NULL ? app_record_write(context, record, path) : YOKE_OK;
 }
 
-/* A record has the devices of the kinds that were asked for: here all are. */
+/* A record has the devices of the requested kinds; here all kinds are requested. */
 static yoke_status ask_for_all_devices(yoke_context *context)
 {
     yoke_device_info *list = NULL;

@@ -1,4 +1,4 @@
-/* A plan as CSV, figure and record. */
+/* Writes a plan as CSV, figure and record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,13 +56,13 @@ typedef struct figure {
     app_plot_place place;
 } figure;
 
-/* A text without what gnuplot would take for the end of a column or of the text. */
+/* Writes a text without the characters that gnuplot would treat as the end of a column or of the text. */
 static void write_plain(FILE *out, const char *name)
 {
     for (const char *c = name; *c; c++) fputc(strchr("\"'\\\n", *c) != NULL ? ' ' : *c, out);
 }
 
-/* What is far from the front would leave it no room. */
+/* Whether a choice is near enough to the front: points far away would leave no room for the front. */
 static bool in_picture(const yoke_plan *plan, const yoke_plan_choice *choice)
 {
     double time_s = 0, energy_j = 0;
@@ -78,7 +78,7 @@ static bool at_one_place(const yoke_plan_choice *a, const yoke_plan_choice *b)
     return fabs(a->time_s - b->time_s) <= 1e-9 * a->time_s && fabs(a->energy_j - b->energy_j) <= 1e-9 * a->energy_j;
 }
 
-/* One point with all names that it has, at the first of them. */
+/* Writes a point once, labelled with the names of all alternatives at it. */
 static void write_alternative(FILE *out, const yoke_plan *plan, int64_t number)
 {
     const yoke_plan_choice *choices = plan->alternatives, *choice = &choices[number];
@@ -151,7 +151,7 @@ static json_t *cut_units_array(const yoke_plan_problem *problem, const yoke_plan
     return array;
 }
 
-/* The phases that were asked for. */
+/* The phases of the request. */
 static json_t *phases_array(const yoke_plan_problem *problem)
 {
     json_t *array = json_array();
@@ -167,7 +167,7 @@ static json_t *phases_array(const yoke_plan_problem *problem)
     return array;
 }
 
-/* Shares and frequencies; empty where there is no choice. */
+/* Shares and frequencies; empty if there is no choice. */
 static json_t *parts_array(const plan_answer *answer, const yoke_plan_choice *choice)
 {
     json_t *array = json_array();
@@ -201,7 +201,7 @@ static json_t *choices_array(const plan_answer *answer, const yoke_plan_choice *
 
 static json_t *number_or_null(double number) { return number > 0 ? json_real(number) : json_null(); }
 
-/* What was asked.  No date and no machine: the same question has the same answer, to the byte. */
+/* The request, without date and machine, so that the same request gives the same record, byte by byte. */
 static json_t *question_object(const plan_answer *answer, int argc, char **argv)
 {
     const yoke_plan_options *options = answer->options;

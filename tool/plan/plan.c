@@ -12,7 +12,7 @@
 
 typedef struct command_line {
     const char *model, *objective, *repetitions, *deadline, *slowdown, *cap, *csv, *plot, *json;
-    int64_t units; /* -1: those of the file */
+    int64_t units; /* -1: the number in the file */
     const char *time_limit;
     int64_t nodes;
     bool explain;
@@ -111,7 +111,7 @@ static int ends_with(const char *text, const char *ending)
     return length > part && strcmp(text + length - part, ending) == 0;
 }
 
-/* Files are looked at before the work. */
+/* Checks the files before the work begins. */
 static yoke_status check_files(yoke_context *context, const command_line *line)
 {
     const char *csv = line->csv && line->csv[0] ? line->csv : NULL;
@@ -150,7 +150,8 @@ static yoke_status write_files(app_terminal *terminal, const command_line *line,
 static yoke_status answer_with(app_terminal *terminal, const command_line *line, const plan_answer *answer, int argc, char **argv)
 {
     const char *decision = answer->plan->decision;
-    const int why_not = answer->plan->feasible ? 0 : (int)strcspn(decision, "\n"); /* its first line, which the error says */
+    /* Length of the first line, which is in the error message. */
+    const int why_not = answer->plan->feasible ? 0 : (int)strcspn(decision, "\n");
     plan_print_answer(terminal, answer);
     if (line->csv && !line->csv[0]) plan_print_front(terminal, answer);
     if (line->explain) app_print(terminal, "\n%s\n", decision + why_not + (why_not > 0 && decision[why_not] == '\n'));
@@ -159,7 +160,7 @@ static yoke_status answer_with(app_terminal *terminal, const command_line *line,
     return yoke_fail(answer->context, YOKE_ERROR_NUMERIC, "%.*s", why_not, decision);
 }
 
-/* Where a search stands, and when it shall end. */
+/* Shows the progress of a search, and stops it at a time. */
 typedef struct watch {
     app_terminal *terminal;
     double end_s; /* INFINITY: never */

@@ -1,4 +1,4 @@
-/* A plan and its front as tables. */
+/* Prints a plan and its front as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *frequency_text(double frequency_hz, char text[32])
     return text;
 }
 
-/* "0.2746 s", "not known". */
+/* Writes "0.2746 s" or "not known". */
 static const char *quantity_text(double value, double uncertainty, const char *unit, char text[64])
 {
     if (isnan(value))
@@ -81,7 +81,7 @@ static void print_costs(app_terminal *terminal, const yoke_plan *plan)
         app_print(terminal, "optimal: to %.2g %%%s\n", 100 * plan->gap, plan->tie ? " (a tie within the uncertainty)" : "");
 }
 
-/* "+12.3 %" of the best, "" where there is none. */
+/* Writes "+12.3 %" relative to the best value, or "" if this is not known. */
 static const char *change_text(double value, double best, char text[32])
 {
     double percent = 100 * (value / best - 1);

@@ -1,4 +1,4 @@
-/* A profile as CSV, figure and record. */
+/* Writes a profile as CSV, figure and record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

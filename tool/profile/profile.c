@@ -112,7 +112,7 @@ static yoke_status open_work(const command_line *line, profile_work *work)
     if (line->simulate) return profile_simulated_open(work, line->simulate);
     const char *device = line->device ? line->device : default_device;
     yoke_status status = YOKE_OK;
-    /* Without any meter the device need not be woken. */
+    /* If there is no meter, the device need not be opened. */
     if (line->exec) {
         status = profile_library_open(work, line->exec);
         return status ? status : profile_meter_open(work, line->meter, line->sysroot, "");
@@ -125,7 +125,7 @@ static yoke_status open_work(const command_line *line, profile_work *work)
     return status ? status : profile_meter_open(work, line->meter, line->sysroot, profile_kernel_pci(work));
 }
 
-/* What is profiled is the load too, unless another kernel is to be: identification wants constant power. */
+/* The profiled kernel is also the load for identification, unless another kernel is given: identification needs constant power. */
 static yoke_status identify(const command_line *line, profile_work *work, yoke_sensor *sensor)
 {
     if (line->load == NULL) return yoke_sensor_identify(work->context, &work->subject, sensor);

@@ -1,4 +1,4 @@
-/* The kernel that is profiled, its sensor, and both simulated. */
+/* The profiled kernel and its sensor, real or simulated. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static yoke_status temperature_c(double *celsius, void *user)
     return yoke_meters_read(work->meter, work->meter_index, NULL, celsius);
 }
 
-/* Why nothing can be profiled here: what each kind of meter says. */
+/* Fails with the reasons of each kind of meter why nothing can be profiled here. */
 static yoke_status no_meter(yoke_context *context, const yoke_meters *meters)
 {
     const yoke_meter_info *list = meters->others;
@@ -99,7 +99,7 @@ static yoke_status finish_kernel(double *start_s, double *end_s, void *user)
     return yoke_queue_finish(work->queue);
 }
 
-/* Rounds, so that a run takes as long as is wanted. */
+/* Chooses the number of rounds such that a run takes the requested time. */
 static yoke_status set_duration(profile_work *work, double seconds)
 {
     double taken = 0;
@@ -107,7 +107,7 @@ static yoke_status set_duration(profile_work *work, double seconds)
     for (int i = 0; i < 12; i++) {
         yoke_status status = YOKE_OK;
         double begin = 0;
-        for (int k = 0; k < 3 && !status; k++) { /* the last of three: frequencies have risen, code is loaded */
+        for (int k = 0; k < 3 && !status; k++) { /* the last of three counts: frequencies have risen, and code is loaded */
             begin = yoke_clock_s();
             status = launch_kernel(work);
             if (!status) status = yoke_queue_finish(work->queue);
@@ -163,7 +163,7 @@ yoke_status profile_kernel_open(profile_work *work, const char *kernel, const ch
 
 /* ------------------------------------------------------------------------------------- functions of a library */
 
-/* Calls the function whenever it is wanted. */
+/* Calls the function on request. */
 static void *serve(void *user)
 {
     profile_work *work = user;
@@ -226,7 +226,7 @@ yoke_status profile_library_open(profile_work *work, const char *text)
     }
     void *symbol = dlsym(work->library, colon + 1);
     if (symbol == NULL) return yoke_fail(work->context, YOKE_ERROR_INPUT, "--exec: %s has no function %s", path, colon + 1);
-    memcpy(&work->call, &symbol, sizeof symbol); /* POSIX: both have one representation */
+    memcpy(&work->call, &symbol, sizeof symbol); /* POSIX: object and function pointers have the same representation */
     if (pthread_mutex_init(&work->lock, NULL) != 0 || pthread_cond_init(&work->changed, NULL) != 0 ||
         pthread_create(&work->thread, NULL, serve, work) != 0)
         return yoke_fail(work->context, YOKE_ERROR_SYSTEM, "a thread for the function cannot be made; the system is out of resources");

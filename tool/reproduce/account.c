@@ -17,7 +17,7 @@ const char *reproduce_kind_name(reproduce_kind kind)
     return names[kind];
 }
 
-/* Whether a row is compared with its check, not with what is published. */
+/* Whether a row is compared with its check instead of the published number. */
 static bool by_check(const reproduce_row *row)
 {
     return row->kind == REPRODUCE_INDEPENDENT || (row->kind == REPRODUCE_REPEATED && isnan(row->published));
@@ -30,7 +30,7 @@ reproduce_verdict reproduce_judge(const reproduce_row *row)
     double against = by_check(row) ? row->checked ? row->check : NAN : row->published;
     double tolerance = fmax(row->absolute, row->relative * fabs(against));
     bool agree = by_check(row) || !row->checked || fabs(row->recomputed - row->check) <= 1e-9 * fabs(row->check);
-    /* a number that is printed with half a unit of error may be off by just that half and a rounding */
+    /* a number printed with an error of half a unit may differ by exactly that half and a rounding error */
     if (agree && isfinite(row->recomputed) && fabs(row->recomputed - against) <= tolerance + 1e-12 * fabs(against)) return REPRODUCE_WITHIN;
     bool explained = row->status == REPRODUCE_INCONSISTENT || row->status == REPRODUCE_UNDETERMINED;
     return explained && agree && !by_check(row) && isfinite(row->recomputed) ? REPRODUCE_OUTSIDE : REPRODUCE_MISSED;
@@ -38,7 +38,10 @@ reproduce_verdict reproduce_judge(const reproduce_row *row)
 
 static bool empty(const char *text) { return text == NULL || *text == '\0'; }
 
-/* What a row lacks, or NULL: its kind, a number or a reason that the kind needs, the ways in which its two numbers are found; or if these are one. */
+/*
+ * Returns what a row lacks, or NULL: its kind, a number or a reason that the kind requires, or the methods by which its two numbers are
+ * found; or that both methods are the same.
+ */
 static const char *fault_of(const reproduce_row *row)
 {
     bool compared = row->kind != REPRODUCE_UNCHECKED && row->kind != REPRODUCE_NOT_EVALUATED;

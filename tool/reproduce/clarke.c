@@ -1,12 +1,10 @@
-/*
- * clarke.c - Clarke and others, functional performance models: the tables of the chapter, and its remarks.
- */
+/* clarke.c - Clarke and others, functional performance models: the tables of the chapter, and its remarks. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce/clarke.h"
 
-/* Table 1.2: seconds of the product of square matrices of so many blocks of 640 x 640. */
+/* Table 1.2: seconds of the product of square matrices, by the number of blocks of 640 x 640. */
 static const struct configuration {
     int blocks;
     double cpus_s, gpu_s, hybrid_s;

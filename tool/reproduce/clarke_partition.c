@@ -1,5 +1,6 @@
 /*
- * clarke_partition.c - FPM-PA in one dimension by the planner and by the geometrical algorithm of section 1.3, and column-based arrangements.
+ * clarke_partition.c - FPM-PA in one dimension by the planner and by the geometrical algorithm of section 1.3, and column-based
+ * arrangements.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +10,13 @@
 
 enum { MAX_KNOTS = 3, MAX_DEVICES = 4, MAX_UNITS = 800, FINE = 1000000 };
 
-/* Speeds between knots are linear, else constant. */
+/* Speeds are linear between knots and constant elsewhere. */
 typedef struct oracle {
     const char *name;
     int64_t units;
     int num_devices, num_knots[MAX_DEVICES];
     double knots[MAX_DEVICES][MAX_KNOTS][2]; /* units, units/s */
-    bool rising;                             /* seconds do, everywhere */
+    bool rising;                             /* the seconds rise with the units everywhere */
 } oracle;
 
 static const oracle oracles[] = {
@@ -40,7 +41,7 @@ static double speed(const oracle *all, int device, double units)
 
 static double seconds(const oracle *all, int device, double units) { return units > 0 ? units / speed(all, device, units) : 0; }
 
-/* Where a ray of some slope meets the graph of a speed. */
+/* Finds where a ray of a given slope meets the graph of a speed. */
 static double meet(const oracle *all, int device, double slope)
 {
     double low = 0, high = (double)all->units;
@@ -54,7 +55,7 @@ static double meet(const oracle *all, int device, double slope)
     return high;
 }
 
-/* The geometrical algorithm: bisects the slope of a ray; shares are those of its upper line. */
+/* The geometrical algorithm: bisects the slope of a ray.  The shares are those of the upper line. */
 static void bisect(const oracle *all, double shares[MAX_DEVICES])
 {
     double even = (double)all->units / all->num_devices, upper = 0, lower = INFINITY;
@@ -73,7 +74,10 @@ static void bisect(const oracle *all, double shares[MAX_DEVICES])
     for (int i = 0; i < all->num_devices; i++) shares[i] = meet(all, i, upper);
 }
 
-/* The least longest seconds of all integer shares, by dynamic programming over devices and units: F_i(m) = min over d of max(F_i-1(m - d), t_i(d)). */
+/*
+ * Minimum over all integer shares of the longest time, by dynamic programming over devices and units: F_i(m) = min over d of max(F_i-1(m -
+ * d), t_i(d)).
+ */
 static void enumerate(const oracle *all, int64_t shares[MAX_DEVICES], double *longest)
 {
     static double least[MAX_DEVICES + 1][MAX_UNITS + 1];
@@ -94,7 +98,7 @@ static void enumerate(const oracle *all, int64_t shares[MAX_DEVICES], double *lo
     for (int64_t i = all->num_devices, m = all->units; i > 0; m -= taken[i][m], i--) shares[i - 1] = taken[i][m];
 }
 
-/* The planner's shares of units x fine pieces, in units, and its time. */
+/* The planner's shares of units x fine pieces, expressed in units, and its time. */
 static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fine, double shares[MAX_DEVICES], double *time_s)
 {
     static const char *const names[MAX_DEVICES] = {"1", "2", "3", "4"};
@@ -131,7 +135,7 @@ static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fin
 
 static const char planner[] = "planner", rays[] = "bisection of rays", programming[] = "dynamic programming";
 
-/* Adds a row of an oracle; id, part and what are made here. */
+/* Adds a row of an oracle; this function sets id, part and text. */
 static void add_named(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const reproduce_row *of)
 {
     reproduce_row row = *of;
@@ -149,7 +153,7 @@ static void add_named(reproduce_report *report, const oracle *all, const char *p
     reproduce_add(report, &row);
 }
 
-/* A number of an oracle that is compared with nothing. */
+/* Adds a number of an oracle that is not compared. */
 static void add_alone(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const char *unit,
                       double recomputed, const char *reason, const char *remark)
 {
@@ -157,7 +161,7 @@ static void add_alone(reproduce_report *report, const oracle *all, const char *p
               &(reproduce_row){.unit = unit, .recomputed = recomputed, .kind = REPRODUCE_UNCHECKED, .reason = reason, .remark = remark});
 }
 
-/* A number of an oracle beside the same by another way. */
+/* Adds a number of an oracle, compared with the same number found by another method. */
 static void add(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const char *unit,
                 double recomputed, double check, const char *by, const char *check_by, const char *remark)
 {
@@ -174,7 +178,7 @@ static void add(reproduce_report *report, const oracle *all, const char *part, i
                                .remark = remark});
 }
 
-/* What the planner finds, beside geometry and enumeration. */
+/* Adds the planner's results, compared with those of geometry and enumeration. */
 static void add_rising(reproduce_report *report, const oracle *all, const double fine[], const double whole[], double whole_s)
 {
     double bisected[MAX_DEVICES], longest;
@@ -186,7 +190,7 @@ static void add_rising(reproduce_report *report, const oracle *all, const double
     for (int i = 0; i < all->num_devices; i++)
         add(report, all, "t", i, "time of the share", "s", seconds(all, i, fine[i]), seconds(all, i, bisected[i]), planner, rays, NULL);
     add(report, all, "integer_minmax_time", -1, "least time of whole units", "s", whole_s, longest, planner, programming, NULL);
-    /* Of several best distributions dynamic programming may find another one: what is compared is that this one is as good. */
+    /* If there are several best distributions, dynamic programming may find another one, so the times are compared. */
     double of_whole = 0;
     for (int i = 0; i < all->num_devices; i++) of_whole = fmax(of_whole, seconds(all, i, whole[i]));
     add(report, all, "integer_distribution_time", -1, "longest time of the planner's whole units", "s", of_whole, longest, planner,
@@ -196,7 +200,7 @@ static void add_rising(reproduce_report *report, const oracle *all, const double
                   "of several best distributions this is one; its time is compared above", NULL);
 }
 
-/* The least longest seconds of two devices, by trying all whole shares; the first device's units. */
+/* Least longest time of two devices, by trying all whole shares; *first: units of the first device. */
 static double try_all(const oracle *all, int64_t *first)
 {
     double least = INFINITY;
@@ -207,7 +211,7 @@ static double try_all(const oracle *all, int64_t *first)
     return least;
 }
 
-/* Of two devices.  The planner repairs such a model; so these numbers are of the curve as it is. */
+/* For two devices.  The planner repairs a model that falls, so these numbers refer to the curve as it is. */
 static void add_falling(reproduce_report *report, const oracle *all, double repaired_s)
 {
     static const char no_share[] = "a ray has several shares on this curve; what bisection ends with is nothing but that";
@@ -236,7 +240,7 @@ static void add_falling(reproduce_report *report, const oracle *all, double repa
             (double)(i == 0 ? first : all->units - first), programming, every, NULL);
 }
 
-/* B in closed form: with x units on device 2 (speed 32 - 0.12 x behind its first knot), (200 - x) / 10 = x / (32 - 0.12 x). */
+/* B in closed form: with x units on device 2 (speed 32 - 0.12 x beyond its first knot), (200 - x) / 10 = x / (32 - 0.12 x). */
 static void add_closed(reproduce_report *report, const double shares[], double time_s)
 {
     const double a = 0.12, b = -(32 + 0.12 * 200 + 10), c = 32 * 200, x = (-b - sqrt(b * b - 4 * a * c)) / (2 * a);
@@ -301,7 +305,7 @@ static const struct arrangement {
     {"5", "5 4 3 2 1", 5, {5, 4, 3, 2, 1}},
 };
 
-/* Least sum of half perimeters of all groupings into columns: area i and those behind it join a group or open one. */
+/* Least sum of half perimeters over all groupings into columns: area i and each later one joins a group or opens a new one. */
 static double least_half_perimeter(const struct arrangement *all, double total, int64_t i, int groups, int sizes[], double sums[])
 {
     double least = INFINITY, sum = 0;
@@ -320,7 +324,7 @@ static double least_half_perimeter(const struct arrangement *all, double total, 
     return least;
 }
 
-/* Sizes of columns from left to right, largest first; returns their number. */
+/* Numbers of areas of the columns from left to right, sorted in descending order.  Returns the number of columns. */
 static int column_sizes(int64_t count, const yoke_rectangle *rectangles, int sizes[MAX_AREAS])
 {
     int columns = 0;

@@ -1,6 +1,4 @@
-/*
- * lang.c - JPDC 2014, section 3: quantities that follow from measured ones, laws over the frequency, copies.
- */
+/* lang.c - JPDC 2014, section 3: quantities derived from measured ones, laws for the frequency, copies. */
 #include "reproduce/lang.h"
 
 #include <math.h>
@@ -96,7 +94,7 @@ static void elements(reproduce_report *report)
 
 /* -------------------------------------------------------------------------------------------- laws over the frequency */
 
-/* Eq. 9 and 10: W, elements/ms; of f in GHz. */
+/* Eq. 9 and 10: W and elements/ms, for f in GHz. */
 static double power_w(double f) { return 2.2 * f * f * f + 29 * f + 24; }
 static double speed(double f) { return 222 * f - 70; }
 static double energy_uj(double f) { return 1e3 * power_w(f) / speed(f); }
@@ -105,7 +103,7 @@ enum { NUM_FREQUENCIES = 9 };
 
 static double frequency_ghz(int i) { return (12 + i) / 10.0; }
 
-/* Energy of an element at a frequency as the planner accounts for it: a processor that works at that power. */
+/* Energy of an element at a frequency, as the planner computes it for a processor that works at that power. */
 static yoke_status planned_energy(reproduce_report *report, double f, double *uj)
 {
     const reproduce_pair pair = {.units = 1,
@@ -118,7 +116,7 @@ static yoke_status planned_energy(reproduce_report *report, double f, double *uj
     return status;
 }
 
-/* The frequency that the planner takes for least energy. */
+/* The frequency that the planner chooses for least energy. */
 static yoke_status planned_frequency(reproduce_report *report, double *ghz)
 {
     yoke_context *context = reproduce_context(report);
@@ -138,7 +136,7 @@ static yoke_status planned_frequency(reproduce_report *report, double *ghz)
     return YOKE_OK;
 }
 
-/* Where the derivative of energy over the frequency vanishes: P' v = P v'. */
+/* The frequency where the derivative of the energy vanishes: P' v = P v'. */
 static double best_frequency_ghz(void)
 {
     double low = 1.2, high = 4;

@@ -1,20 +1,18 @@
-/*
- * lang_model.c - JPDC 2014, section 4: energies of an element, the three cases, and what their rule misses.
- */
+/* lang_model.c - JPDC 2014, section 4: energies of an element, the three cases, and where their rule misses the minimum. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce/lang.h"
 
-/* Of which eq. 26 with 1.69 us and 1.70 us is a whole number: 170 / 339. */
+/* Number of units for which eq. 26 with 1.69 us and 1.70 us gives a whole number: 170 / 339. */
 enum { EXACT_UNITS = 339 };
 
-/* Energies in uJ, times in us, P in W: what the formulas of section 4 are made of. */
+/* The quantities in the formulas of section 4: energies in uJ, times in us, P in W. */
 typedef struct element_costs {
     double host_uj, gpu_uj, copy_uj, host_idle_w, gpu_idle_w, host_us, gpu_us, l;
 } element_costs;
 
-/* Energies of execution are powers above idle in a problem. */
+/* In a problem of the planner, energies of execution are given as powers above idle. */
 static reproduce_pair pair_of(const element_costs *e, int64_t units)
 {
     return (reproduce_pair){
@@ -49,7 +47,7 @@ static double case_2_uj(const element_costs *e) { return gpu_energy_uj(e) + e->h
 
 static int case_of(const element_costs *e) { return e->host_uj < gpu_energy_uj(e) ? 1 : e->host_uj > case_2_uj(e) ? 2 : 3; }
 
-/* The case that the planner's alternative of the published rule is of. */
+/* Finds the case to which the planner's alternative by the published rule belongs. */
 static yoke_status planned_case(reproduce_report *report, const element_costs *e, int *number)
 {
     reproduce_pair pair = pair_of(e, EXACT_UNITS);
@@ -59,7 +57,7 @@ static yoke_status planned_case(reproduce_report *report, const element_costs *e
     return status;
 }
 
-/* The iterations below which the planner's published rule leaves everything on the processor. */
+/* Finds the number of iterations below which the planner's published rule leaves everything on the processor. */
 static yoke_status planned_boundary(reproduce_report *report, double *l)
 {
     element_costs e = sandybridge();
@@ -78,7 +76,7 @@ static yoke_status planned_boundary(reproduce_report *report, double *l)
     return YOKE_OK;
 }
 
-/* The least whole number of iterations with which the GPU alone needs less than the processor alone, idle powers apart. */
+/* Finds the least whole number of iterations for which the GPU alone needs less energy than the processor alone, without idle powers. */
 static yoke_status planned_break_even(reproduce_report *report, double host_uj, double *l)
 {
     element_costs e = sandybridge();
@@ -151,10 +149,10 @@ static yoke_status cases(reproduce_report *report)
 
 /* -------------------------------------------------------------------------------------- the rule against the minimum */
 
-/* A machine in the band in which the published rule takes the GPU alone, although sharing needs less. */
+/* A machine for which the published rule chooses the GPU alone, although sharing needs less energy. */
 static const element_costs in_the_band = {.host_uj = 450, .gpu_uj = 260, .host_idle_w = 84.3, .host_us = 1.70, .gpu_us = 1.69, .l = 1};
 
-/* The least energy of an element by eq. 37 over all shares of so many elements, in uJ, and its share. */
+/* Least energy of an element in uJ by eq. 37, over all shares of `units` elements, and the share where it is reached. */
 static double least_of_scan(const element_costs *e, int units, double *least_share)
 {
     double least = INFINITY;
@@ -243,7 +241,7 @@ static yoke_status band(reproduce_report *report)
 
 /* ------------------------------------------------------------------------------------------------ energy of shares */
 
-/* Eq. 37 with idle times of all l iterations. */
+/* Eq. 37 with the idle times of all l iterations. */
 static double cgm_energy_j(const element_costs *e, double n, double share)
 {
     double host_us = (1 - share) * n * e->host_us, gpu_us = share * n * e->gpu_us, us = fmax(host_us, gpu_us);

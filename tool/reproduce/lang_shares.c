@@ -1,17 +1,15 @@
-/*
- * lang_shares.c - shares by eq. 26 and 42; JPDC, section 5.3, and the strategies of the dissertation's Table 4.4; ICCS 2013; misprints.
- */
+/* lang_shares.c - shares by eq. 26 and 42; JPDC, section 5.3, and the strategies of Table 4.4 of the dissertation; ICCS 2013; misprints. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce/lang.h"
 
-/* Eq. 42: the share of q GPUs together; times of one thread of p. */
+/* Eq. 42: the share of q GPUs together; times of one of p threads. */
 static double share_of(double gpu_us, double cpu_us, double p, double q) { return 1 / (1 + gpu_us / cpu_us * p / q); }
 
 /* ----------------------------------------------------------------------------------------------------- shares */
 
-/* In units of which the share is a whole number, so that the planner has to find it exactly. */
+/* Uses units for which the share is a whole number, so that the planner has to find it exactly. */
 static yoke_status several_gpus(reproduce_report *report)
 {
     const struct lang_sandybridge *s = &lang_sandybridge;
@@ -74,10 +72,10 @@ yoke_status lang_shares(reproduce_report *report)
 
 /* ------------------------------------------------------------------------------------- section 5.3 and Table 4.4 */
 
-/* One iteration on 10,000 elements with energies of an element as section 5.3 rounds them, and a third of the elements on the GPU. */
+/* One iteration on 10,000 elements, a third of them on the GPU, with the energies of an element as rounded in section 5.3. */
 static yoke_status third_on_gpu(reproduce_report *report, double *energy_j)
 {
-    const double elements = 10000.0 / 3; /* of a unit */
+    const double elements = 10000.0 / 3; /* per unit */
     const reproduce_pair pair = {.units = 3,
                                  .repetitions = 1,
                                  .host = {.seconds_per_unit = 1.70e-6 * elements, .dynamic_power_w = 286 / 1.70},
@@ -88,7 +86,7 @@ static yoke_status third_on_gpu(reproduce_report *report, double *energy_j)
     return status;
 }
 
-/* One iteration on the GPU alone, while the processor waits (eq. 4.41). */
+/* One iteration on the GPU alone while the processor waits (eq. 4.41). */
 static yoke_status all_on_gpu(reproduce_report *report, double *energy_j)
 {
     const struct lang_sandybridge *s = &lang_sandybridge;
@@ -172,7 +170,7 @@ yoke_status lang_strategies(reproduce_report *report)
 
 /* -------------------------------------------------------------------------------------------------- ICCS 2013 */
 
-/* Perfect sharing of times that both processors need alone: the planner on units of which the share is a whole number. */
+/* Perfect sharing, given the time that each processor needs alone: the planner with units for which the share is a whole number. */
 static yoke_status bound(reproduce_report *report, double host_s, double gpu_s, double *share, double *time_s)
 {
     const int64_t units = llround(100 * (host_s + gpu_s));

@@ -1,6 +1,4 @@
-/*
- * main.c - yoke-reproduce: published tables beside what the planner makes of them.
- */
+/* main.c - yoke-reproduce: published tables and what the planner computes for them. */
 #include "common/console/program.h"
 #include "reproduce/report.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the planner is asked: the problem points into the same object. */
+/* A question to the planner; the problem points to members of the same object. */
 typedef struct pair_question {
     yoke_plan_level levels[2];
     yoke_plan_device devices[2];

@@ -1,6 +1,6 @@
 /*
  * peach.c - Ge, Feng, Burtscher and Zong, "Performance and energy modeling for cooperative hybrid computing" (2014), the model PEACH:
- * Tables II, V, VI and VIII and what abstract and text claim.  Table VII is in peach_frequencies.c.
+ * Tables II, V, VI and VIII and the claims of abstract and text.  Table VII is in peach_frequencies.c.
  */
 #include "reproduce/peach.h"
 
@@ -13,7 +13,7 @@ static const peach_parameters peach_system_2 = {42.4 + 76.7 + 82.3, 293, 239.4, 
 
 /* ------------------------------------------------------------------------------------------------------ model */
 
-/* The parameters as a problem of so many equal pieces of work. */
+/* Formulates the parameters as a problem of `units` equal pieces of work. */
 static reproduce_pair pair_of(const peach_parameters *p, int64_t units)
 {
     return (reproduce_pair){.units = units,
@@ -33,7 +33,7 @@ peach_point peach_at(const peach_parameters *p, double alpha)
 
 double peach_alpha_time(const peach_parameters *p) { return p->gpu_rate / (p->host_rate + p->gpu_rate); }
 
-/* The slopes of energy over alpha, left and right of eq. 13. */
+/* Slopes of the energy as a function of alpha, left and right of eq. 13. */
 static double slope_left(const peach_parameters *p) { return p->gpu_w / p->gpu_rate - (p->base_w + p->host_w) / p->host_rate; }
 
 static double slope_right(const peach_parameters *p)
@@ -115,7 +115,7 @@ static void parameters_section(reproduce_report *report)
 typedef struct system_entry {
     const char *name;
     const peach_parameters *parameters;
-    int64_t exact_units; /* of which eq. 13 is a whole number of units */
+    int64_t exact_units; /* number of units for which eq. 13 gives a whole number of units */
     double published_time, published_energy;
 } system_entry;
 
@@ -180,7 +180,7 @@ static yoke_status table_6(reproduce_report *report)
 
 /* ------------------------------------------------------------------------------------------------ equations */
 
-/* Eq. 14 is eq. 12 at eq. 13, and the slopes are those between plans. */
+/* Eq. 14 is eq. 12 evaluated at eq. 13; the slopes are those between plans. */
 static yoke_status add_equations(reproduce_report *report, const system_entry *system)
 {
     const peach_parameters *p = system->parameters;
@@ -341,7 +341,7 @@ static yoke_status table_8(reproduce_report *report)
 
 static yoke_status claims(reproduce_report *report)
 {
-    /* what the claims are made of: cells of Table VII and the rate of system I at eq. 13 */
+    /* the numbers behind the claims: cells of Table VII, and the rate of system I at eq. 13 */
     const double perf_rate = 1336, perf_eta = 2.58, best_rate = 1169, best_eta = 3.42, gpu_rate = 1052, gpu_eta = 3.23;
     peach_point fastest;
     yoke_status status = peach_plan(report, &peach_system_1, systems[0].exact_units, YOKE_OBJECTIVE_TIME, &fastest);

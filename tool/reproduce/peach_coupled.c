@@ -1,12 +1,10 @@
-/*
- * peach_coupled.c - section VII-B of the PEACH paper: frequencies and share chosen together, and what its text says of Table VII.
- */
+/* peach_coupled.c - section VII-B of the PEACH paper: joint choice of frequencies and share, and statements of the text about Table VII. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce/peach.h"
 
-/* The best of all frequencies and shares, in one plan: 8 x 4 pairs of levels. */
+/* The best of all frequencies and shares in one plan: 8 x 4 pairs of levels. */
 static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *point, int *cpu, int *gpu)
 {
     enum { UNITS = 50 };
@@ -46,7 +44,7 @@ static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *
     return status;
 }
 
-/* The plan of one aim beside the corner of Table VII that the text names. */
+/* Adds the plan of one aim, compared with the corner of Table VII that the text names. */
 static void add_plan(reproduce_report *report, int aim, const peach_point *point, int cpu, int gpu)
 {
     static const char *const ids[PEACH_AIMS] = {"peach.coupled.perf", "peach.coupled.energy"};

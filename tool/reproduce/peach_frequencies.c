@@ -1,6 +1,4 @@
-/*
- * peach_frequencies.c - Table VII of the PEACH paper: the best shares over the frequencies of processor and GPU.
- */
+/* peach_frequencies.c - Table VII of the PEACH paper: the best shares for all frequencies of processor and GPU. */
 #include <math.h>
 #include <stdio.h>
 
@@ -31,10 +29,10 @@ const peach_cell peach_table_7[PEACH_CPU_FREQUENCIES][PEACH_AIMS][PEACH_GPU_FREQ
 
 /* --------------------------------------------------------------------------------------------------- variants */
 
-/* Readings of what the paper leaves open; A is the one with nothing but printed numbers. */
+/* Interpretations of what the paper leaves open.  A uses only printed numbers. */
 typedef struct peach_variant {
-    const char *name; /* its first letter is how it is called */
-    int grid;         /* units: 1 / grid is the step of alpha; 0: alpha is continuous */
+    const char *name; /* its first letter identifies the variant */
+    int grid;         /* number of units: 1 / grid is the step of alpha; 0: alpha is continuous */
 } peach_variant;
 
 static const peach_variant variants[] = {
@@ -88,7 +86,10 @@ static peach_parameters parameters_of(const peach_variant *variant, int cpu, int
     return p;
 }
 
-/* The best on the grid by the closed formulas: eq. 13 or the rule of slopes, and of its neighbours on the grid the better one. */
+/*
+ * The best grid point by the closed formulas: the better of the two neighbours on the grid of eq. 13, or of the result by the rule of
+ * slopes.
+ */
 static peach_point closed_point(const peach_parameters *p, int grid, yoke_objective objective)
 {
     bool time = objective == YOKE_OBJECTIVE_TIME;
@@ -110,19 +111,19 @@ static yoke_status point_of(reproduce_report *report, const peach_variant *varia
 
 static const char hair_remark[] = "the unrounded coefficients of variant J miss 3.20 by a hair: 3.205003";
 
-/* Coefficients and result are rounded in print: every rounding at its worst, over all cells. */
+/* Coefficients and results are rounded in print: worst case of all roundings over all cells. */
 const char peach_rate_because[] = "rounding of the printed coefficients allows 0.46 %; our choice is less";
 const char peach_efficiency_because[] = "rounding of the printed coefficients (0.83 %) and of the result (0.2 %)";
 static const char searched[] = "the printed cell is counted with the printed coefficients; those of J were searched for to meet it";
 
-/* Whether J gives a cell to the last printed digit. */
+/* Whether J reproduces a cell to the last printed digit. */
 static bool prints_alike(const peach_cell *cell, const peach_point *point)
 {
     return fabs(point->rate - cell->rate) <= 0.5 && fabs(point->efficiency - cell->efficiency) <= 0.005 &&
            lround(100 * point->alpha) == lround(cell->percent);
 }
 
-/* The numbers of a cell: those of variant A, which count, and those of J beside them. */
+/* Adds the numbers of a cell: those of variant A, which are judged, and those of J for comparison. */
 static yoke_status add_cell(reproduce_report *report, int cpu, int aim, int gpu, char text[64])
 {
     const peach_cell *cell = &peach_table_7[cpu][aim][gpu];
@@ -204,7 +205,7 @@ static yoke_status table_7(reproduce_report *report)
 
 /* ----------------------------------------------------------------------------------------------- all variants */
 
-/* Against the 32 printed cells of an aim: shares that are wrong, and errors of rate and efficiency in per cent. */
+/* Comparison with the 32 printed cells of an aim: number of wrong shares, and errors of rate and efficiency in per cent. */
 typedef struct peach_quality {
     double wrong, most[2], rms[2];
 } peach_quality;
@@ -257,7 +258,7 @@ static void add_quality(reproduce_report *report, const peach_variant *variant, 
     }
 }
 
-/* The coefficients of J, read off its laws. */
+/* The coefficients of J, derived from its laws. */
 static void add_unrounded(reproduce_report *report, int64_t cells)
 {
     const double cpu = peach_cpu_ghz[0], gpu = peach_gpu_mhz[0];

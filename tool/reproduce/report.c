@@ -1,6 +1,4 @@
-/*
- * report.c - the command yoke reproduce: the papers' tables, published beside recomputed.
- */
+/* report.c - the command yoke reproduce: the papers' tables with published and recomputed numbers. */
 #include "reproduce/report.h"
 
 #include <jansson.h>
@@ -55,7 +53,7 @@ void reproduce_print(reproduce_report *report, const char *format, ...)
     app_print(report->terminal, "%s\n", line);
 }
 
-/* A text in lines of at most so many characters, broken at spaces; each line is indented. */
+/* Prints a text in indented lines of limited width, broken at spaces. */
 static void print_wrapped(reproduce_report *report, const char *text, int indent)
 {
     while (*text != '\0') {
@@ -86,7 +84,7 @@ static void print_heads(reproduce_report *report)
                     UNIT_WIDTH, "", "deviation", "status");
 }
 
-/* A number, or the text that stands for it, or a dash. */
+/* Returns a number, the text that replaces it, or a dash. */
 static const char *number_text(const reproduce_row *row, double number, const char *text, char buffer[NUMBER_BYTES])
 {
     if (text != NULL) return text;
@@ -115,7 +113,7 @@ static void print_row(reproduce_report *report, const reproduce_row *row, reprod
     char published[NUMBER_BYTES], recomputed[NUMBER_BYTES], deviation[NUMBER_BYTES] = "-";
     bool truth = row->unit != NULL && strcmp(row->unit, "yes/no") == 0;
     double percent = 100 * deviation_of(row);
-    /* what is off by a rounding has no sign */
+    /* a deviation by rounding only is printed without a sign */
     if (isfinite(percent) && !truth) snprintf(deviation, sizeof deviation, "%+.2f %%", percent);
     if (fabs(percent) < 0.005 && !truth) snprintf(deviation, sizeof deviation, "0.00 %%");
     print_heads(report);
@@ -130,12 +128,12 @@ static void print_row(reproduce_report *report, const reproduce_row *row, reprod
 
 static double check_of(const reproduce_row *row) { return row->checked ? row->check : NAN; }
 
-/* Whether the row has to be within its tolerance. */
+/* Whether the row is compared with a tolerance. */
 static bool has_to_be_met(reproduce_verdict verdict) { return verdict == REPRODUCE_WITHIN || verdict == REPRODUCE_MISSED; }
 
 static json_t *text_or_null(const char *text) { return text != NULL ? app_json_text(text) : json_null(); }
 
-/* What stands in a column: a number, yes or no, a text, or nothing. */
+/* The value of a column: a number, yes or no, a text, or nothing. */
 static json_t *value_document(const reproduce_row *row, double number, const char *text)
 {
     if (isnan(number)) return text_or_null(text);
@@ -183,7 +181,7 @@ void reproduce_add(reproduce_report *report, const reproduce_row *row)
 {
     reproduce_verdict verdict = reproduce_judge(row);
     reproduce_count(&report->account, row, verdict);
-    /* what is missed is always seen */
+    /* a missed number is always printed */
     if (!row->silent || verdict == REPRODUCE_MISSED) print_row(report, row, verdict);
     if (json_array_append_new(report->rows, row_document(report, row, verdict)) != 0) report->memory_ended = true;
 }
@@ -205,7 +203,7 @@ static yoke_status write_json(reproduce_report *report, const char *path)
     return status;
 }
 
-/* With as few digits as name the number. */
+/* Uses the fewest digits that identify the number. */
 static void print_real(FILE *stream, double number)
 {
     char text[NUMBER_BYTES];
@@ -214,7 +212,7 @@ static void print_real(FILE *stream, double number)
     fputs(text, stream);
 }
 
-/* A field; a text in quotes, which are doubled inside. */
+/* Prints a field; a text is put in quotes, and quotes within it are doubled. */
 static void print_field(FILE *stream, const json_t *value)
 {
     if (json_is_integer(value)) fprintf(stream, "%lld", (long long)json_integer_value(value));
@@ -291,7 +289,7 @@ static yoke_status run_parts(reproduce_report *report, const char *name)
     return status;
 }
 
-/* A line of the summary: how many of the compared numbers of a kind hold. */
+/* Prints a line of the summary: how many of the compared numbers of a kind agree. */
 static void print_total(reproduce_report *report, reproduce_kind kind, const char *name, const char *what)
 {
     const int64_t *numbers = report->account.numbers[kind];
