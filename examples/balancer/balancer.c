@@ -1,9 +1,9 @@
 /*
- * Shares a loop of one's own between two workers of different speed.
+ * Shares a loop of the program between two workers of different speed.
  *
- * Each round has N units of work: the sum of 1/k^2 over an interval of k each.  The slow worker does everything three times.  The balancer
- * is told how long each worker took and says how many units it gets in the next round.  The program checks that every unit was done
- * exactly once: in each round the sum must be that of all units.  Before the last round the slow worker leaves.
+ * Each round has N units of work; a unit is the sum of 1/k^2 over an interval of k. The slow worker computes everything three times.  The
+ * balancer gets the time of each worker and returns the number of units for each in the next round.  The program checks that every unit was
+ * computed exactly once: in each round the sum must be that of all units.  Before the last round the slow worker leaves.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 enum { WORKERS = 2, UNITS = 600, STEPS = 2000, ROUNDS = 12 };
 
-/* Units [first, last) on a worker that repeats them `times` times; the sum is that of one repetition. */
+/* Computes units [first, last) on a worker that repeats them `times` times.  Returns the sum of one repetition. */
 static double work(int64_t first, int64_t last, int times)
 {
-    volatile double sum = 0; /* the compiler shall not see that repetitions add nothing */
+    volatile double sum = 0; /* volatile, so that the compiler keeps all repetitions */
     for (int t = 0; t < times; t++) {
         sum = 0;
         for (int64_t k = first * STEPS; k < last * STEPS; k++) sum += 1.0 / ((double)(k + 1) * (double)(k + 1));
@@ -23,7 +23,7 @@ static double work(int64_t first, int64_t last, int times)
     return sum;
 }
 
-/* One round: each worker does its units and is timed.  Real workers would do so at the same time. */
+/* One round: each worker computes its units and is timed.  Real workers would work at the same time. */
 static double do_round(const int64_t *units, yoke_share_report *reports)
 {
     static const int times[WORKERS] = {1, 3};

@@ -1,10 +1,12 @@
 /*
- * Heat in a rod on one device: memory, a program, a queue and events, without a run that would share the work.
+ * Computes the heat in a rod on one device, with memory, a program, a queue and events, but without a run that shares work.
  *
- *     device [DEVICE [MACHINE_FILE]]      DEVICE: a name, as `yoke info` shows it; openmp if there is none
+ *     device [DEVICE [MACHINE_FILE]]
  *
- * A step replaces each temperature by one nearer to the mean of its neighbours'.  A sine wave keeps its shape and shrinks by a known factor in
- * each step: that is what the result is compared with.
+ * DEVICE: a name as shown by `yoke info`; default: openmp.
+ *
+ * A step moves each temperature towards the mean of its neighbours.  A sine wave keeps its shape and shrinks by a known factor in each
+ * step; the result is compared with this.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 enum { POINTS = 99999, WAVES = 5000, STEPS = 100, GROUPS = 64, ITEMS = 64 };
 
-/* C for devices that are the host, and a text for those that compile. */
+/* Becomes C code for devices that are the host, and a text for devices that compile it. */
 YOKE_SOURCE(
     heat_text, YOKE_KERNEL(heat, (yoke_long n, float rate, YOKE_GLOBAL const float *old, YOKE_GLOBAL float *now)) {
         YOKE_FOR_ALL (i, n) {
@@ -28,7 +30,10 @@ static float rod[POINTS];
 
 static double wave(int point) { return sin(acos(-1) * WAVES * (point + 1) / (POINTS + 1)); }
 
-/* Host to device, all steps, device to host: the calls return at once, and the device does them in this order. */
+/*
+ * Copies data to the device, performs all steps, and copies the result back.  The calls return at once; the device processes them in this
+ * order.
+ */
 static yoke_status work(yoke_queue *queue, yoke_function *heat_of, yoke_buffer *const *buffers, yoke_event *begin, yoke_event *end)
 {
     yoke_status status = yoke_queue_write(queue, buffers[0], 0, sizeof rod, rod);

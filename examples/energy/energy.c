@@ -1,8 +1,8 @@
 /*
- * What do the parts of a program cost?  A region of the whole, and regions within it for two ways of summing 1/k^2: forwards, and backwards,
- * which is more exact.
+ * Measures the energy of parts of a program: one region for the whole, and inner regions for two ways of computing the sum of 1/k^2:
+ * forwards, and backwards, which is more accurate.
  *
- * Where the machine has no meter the energies are not known, and the reason is printed; powers of the machine as the only argument
+ * If the machine has no meter, the energies are not known, and the reason is printed.  Powers of the machine as the only argument
  * ("idle=20,busy=60") give an estimate.
  */
 #include <math.h>
@@ -35,7 +35,7 @@ static void print(const char *what, double seconds, const yoke_energy *energy)
                yoke_energy_kind_text(energy->kind));
 }
 
-/* Runs one way of summing within a region of its own. */
+/* Computes the sum in one of the two ways within a region of its own. */
 static yoke_status measure(yoke_meters *meter, const char *what, double (*sum)(void))
 {
     yoke_region *region;

@@ -1,7 +1,10 @@
 /*
- * Ions that move in each other's field: the forces of each step by libyoke_fmm, which keeps the tree that it has chosen.
+ * Simulates ions that move in each other's field.  libyoke_fmm computes the forces of each step and keeps the tree that it has chosen.
  *
- *     fmm [STORE [DEVICES]]        file for costs of this machine; "none": measured anew.  As in "openmp,opencl:0.0": they share the near field
+ *     fmm [STORE [DEVICES]]
+ *
+ * STORE: file with the costs of this machine; "none": they are measured anew.  DEVICES: devices that share the near field, as in
+ * "openmp,opencl:0.0".
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@ typedef struct ion {
     double at[3], velocity[3], gradient[3], charge;
 } ion;
 
-/* A crystal of alternating charges, of which each ion is a little beside its place. */
+/* A crystal of alternating charges, with each ion slightly displaced from its lattice point. */
 static void place(ion *ions)
 {
     for (int i = 0; i < IONS; i++) {
@@ -25,7 +28,7 @@ static void place(ion *ions)
     }
 }
 
-/* Velocities by half a step, places by a whole one, and the other half with the new forces (leapfrog). */
+/* Leapfrog method: half a step of the velocities, a whole step of the positions, and the other half with the new forces. */
 static void push(ion *ions, double dt)
 {
     for (int i = 0; i < IONS; i++)

@@ -1,7 +1,7 @@
 /*
- * Measures a kernel of one's own at a few sizes, fits a model, and compares what it predicts for another size with a measurement.
+ * Measures a kernel of the program at a few sizes, fits a model, and compares its prediction for another size with a measurement.
  *
- * The kernel multiplies an n x n matrix by a vector, row by row: a unit is a row, so a call on x units reads x n numbers.
+ * The kernel multiplies an n x n matrix by a vector, row by row.  A unit is a row, so a call on x units reads x n numbers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 enum { COLUMNS = 2048, MAX_ROWS = 4096, SIZES = 8 };
 
-/* What one call works on: `rows` rows. */
+/* The data of a call: `rows` rows. */
 typedef struct product {
     double *matrix, *vector, *result;
     int64_t rows;
 } product;
 
-/* One call: says its seconds, and NaN for joules, for there is no meter here. */
+/* Makes one call and returns its seconds; joules is NaN, because there is no meter here. */
 static yoke_status multiply(void *user, double *seconds, double *joules)
 {
     product *p = user;

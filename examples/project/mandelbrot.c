@@ -1,4 +1,6 @@
-/* The Mandelbrot set as a picture (PGM), each row a unit of a loop that all devices of this machine share: mandelbrot [DEVICES [MACHINE_FILE]] */
+/*
+ * Draws the Mandelbrot set (PGM).  Each row is a unit of a loop shared by all devices of this machine: mandelbrot [DEVICES [MACHINE_FILE]]
+ */
 #include <stdio.h>
 
 #include "yoke/dialect.h"

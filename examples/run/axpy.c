@@ -1,9 +1,11 @@
 /*
  * y += a x on all devices of this machine, in five calls: create, define, loop, explain, destroy.
  *
- *     axpy [DEVICES [MACHINE_FILE [RECORD]]]      DEVICES: names with commas between them, as openmp,cuda:0; "auto": all that there are
+ *     axpy [DEVICES [MACHINE_FILE [RECORD]]]
  *
- * Both vectors stay on the devices from loop to loop (keep), so that only elements that change hands are copied.
+ * DEVICES: names separated by commas, as in openmp,cuda:0; "auto": all devices.
+ *
+ * Both vectors stay on the devices between loops (keep), so only elements that move to another device are copied.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ YOKE_SOURCE(
 
 static double x[N], y[N];
 
-/* The latest loop as JSON, for programs that keep a record. */
+/* Writes the latest loop as JSON, for programs that keep a record. */
 static yoke_status write_record(yoke_context *context, yoke_run *run, const char *path)
 {
     char *json = NULL;
@@ -32,7 +34,7 @@ static yoke_status write_record(yoke_context *context, yoke_run *run, const char
     return status;
 }
 
-/* Loops on these devices: seconds of one, by the run's own clock, and the name of the first device. */
+/* Runs loops on these devices.  Returns the seconds of one loop by the run's clock, and the name of the first device. */
 static yoke_status work(yoke_context *context, const char *devices, const char *record, double *seconds, char *first)
 {
     static const yoke_host_kernel kernels[] = {{"axpy", axpy}};
@@ -62,7 +64,7 @@ static yoke_status work(yoke_context *context, const char *devices, const char *
         double loop_s = yoke_device_clock_s(list[0].device) - begin_s;
         if (k == LOOPS - TIMED || (k > LOOPS - TIMED && loop_s < *seconds)) *seconds = loop_s;
     }
-    if (!status) status = yoke_run_sync(run, kernel); /* y comes back to this program's memory */
+    if (!status) status = yoke_run_sync(run, kernel); /* copies y back to this program's memory */
     if (!status) status = yoke_run_explain(run, &text);
     if (!status) printf("%s\n", text);
     if (!status && record) status = write_record(context, run, record);

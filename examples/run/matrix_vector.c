@@ -1,9 +1,9 @@
 /*
- * y = A x on all devices of this machine; rows of A are shared.
+ * y = A x on all devices of this machine, which share the rows of A.
  *
  *     matrix_vector [DEVICES [MACHINE_FILE]]
  *
- * A stays on the devices (keep), x is sent whole before each loop, and each device's part of y comes back after it.
+ * A stays on the devices (keep), x is sent whole before each loop, and each device's part of y is copied back after it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ YOKE_SOURCE(
 
 static double a[ROWS][COLUMNS], x[COLUMNS], y[ROWS];
 
-/* x of a loop, and its product in a plain loop beside what the devices found. */
+/* Compares the result of the devices with the product computed by a plain loop. */
 static yoke_status check(yoke_context *context)
 {
     for (int i = 0; i < ROWS; i++) {

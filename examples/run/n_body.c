@@ -1,9 +1,10 @@
 /*
- * Bodies that attract each other, on all devices of this machine; bodies are shared, and each needs the places of all.
+ * Simulates bodies that attract each other on all devices of this machine, which share the bodies.  Each device needs the positions of all
+ * bodies.
  *
  *     n_body [DEVICES [MACHINE_FILE]]
  *
- * Places are sent whole before each step; velocities stay where their bodies are (keep); new places come back.
+ * Positions are sent whole before each step; velocities stay on the devices that have the bodies (keep); new positions are copied back.
  */
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
     if (!status) status = work(context, argc > 1 ? argv[1] : "auto", &together_s, first);
     memcpy(expected, places, sizeof expected);
     if (!status) status = work(context, first, &alone_s, first);
-    for (int i = 0; i < 3 * BODIES && !status; i++) /* whoever worked on it */
+    for (int i = 0; i < 3 * BODIES && !status; i++) /* independent of the device that computed it */
         if (!(fabsf(places[i] - expected[i]) <= 1e-4f))
             status = yoke_fail(context, YOKE_ERROR_INTERNAL, "place %d is %g instead of %g", i, places[i], expected[i]);
     if (status)

@@ -1,9 +1,9 @@
 /*
- * An OpenMP loop that was there already, made shareable: how often z = z^2 + c can be iterated, for each row of a picture.
+ * Lets several devices share an existing OpenMP loop: for each row of a picture, it counts how often z = z^2 + c can be iterated.
  *
  *     openmp_loop [DEVICES [MACHINE_FILE]]
  *
- * The loop becomes a function of a range of rows, which cores run; what a row is becomes a kernel as well, for accelerators.
+ * The loop becomes a function of a range of rows, which the cores execute.  The work on a row also becomes a kernel, for accelerators.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ YOKE_SOURCE(
 
 static int32_t counts[ROWS * COLUMNS], expected[ROWS * COLUMNS];
 
-/* Accelerators may round otherwise, which a few points at the border show. */
+/* Accelerators may round differently, which affects a few points at the border of the set. */
 static int is_right(void)
 {
     int different = 0;
@@ -41,7 +41,7 @@ static int is_right(void)
     return different <= ROWS * COLUMNS / 500;
 }
 
-/* The loop as it was, but for its bounds. */
+/* The original loop, except for its bounds. */
 static void loop(int64_t first, int64_t last, void *const *arrays, void *unused)
 {
     (void)unused;
