@@ -48,7 +48,7 @@ double true_seconds(const true_device *device, double work)
     return device->start + work / (device->speed * (1 - fallen * (1 - device->factor)));
 }
 
-/* The most work, up to `work`, that is done within so many seconds. */
+/* The largest amount of work, up to `work`, that is done within a time. */
 static double work_within(const true_device *device, double slow, double seconds, double work)
 {
     double low = 0, high = work;

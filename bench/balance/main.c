@@ -1,4 +1,4 @@
-/* yoke-bench-balance: the balancer on simulated devices, and the figures that it is to reach. */
+/* yoke-bench-balance: the balancer on simulated devices, compared with the required figures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

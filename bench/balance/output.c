@@ -50,7 +50,7 @@ static void print_data(FILE *out, const void *data)
     }
 }
 
-/* Undisturbed pairs of devices: the rows whose curves can be compared. */
+/* Undisturbed pairs of devices, the only rows whose curves are comparable. */
 static bool in_figure(const simulated_case *s) { return s->disturbance == DISTURBANCE_NONE && s->devices == 2; }
 
 static void print_curves(FILE *out, const table *t, int block, const char *columns)

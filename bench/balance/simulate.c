@@ -14,19 +14,19 @@ typedef struct simulated_world {
     random_state random;
     int devices, rounds;
     double work_per_unit, spikes, drift;
-    int drifting; /* this one drifts */
+    int drifting; /* index of the device that drifts */
     int64_t total[SIMULATE_ROUNDS + 1];
     true_device device[FAMILY_MAX_DEVICES];
     double slow[FAMILY_MAX_DEVICES], best_shares[FAMILY_MAX_DEVICES], best_s;
     int64_t units[FAMILY_MAX_DEVICES];
     double true_s[FAMILY_MAX_DEVICES];
     int last_spike;
-    int change_round[FAMILY_MAX_DEVICES]; /* 0: it does not change */
-    double unit_s[FAMILY_MAX_DEVICES];    /* mean seconds per unit of the rounds so far in which the device had units */
-    int measured[FAMILY_MAX_DEVICES];     /* these rounds */
+    int change_round[FAMILY_MAX_DEVICES]; /* 0: no change */
+    double unit_s[FAMILY_MAX_DEVICES];    /* mean seconds per unit over the previous rounds in which the device had units */
+    int measured[FAMILY_MAX_DEVICES];     /* number of these rounds */
 } simulated_world;
 
-/* Totals of the rounds; with growth the last is the one for which the families' sizes are meant. */
+/* Total units of the rounds; with growth, the last total is the one for which the sizes of the families are intended. */
 static void draw_totals(simulated_world *w)
 {
     w->rounds = SIMULATE_ROUNDS;
@@ -80,7 +80,7 @@ static void draw_world(simulated_world *w, const simulated_case *simulation, int
     draw_changes(w);
 }
 
-/* Devices that become slower, or faster again, in this round; returns whether any does. */
+/* Makes devices slower, or faster again, in this round.  Returns whether any device changes. */
 static bool change(simulated_world *w, int round)
 {
     bool changes = false;
@@ -99,7 +99,7 @@ static bool change(simulated_world *w, int round)
 
 static double work_of(const simulated_world *w, int i) { return (double)w->units[i] * w->work_per_unit; }
 
-/* The true seconds of a round; returns the makespan's excess over the best. */
+/* Computes the true seconds of a round.  Returns the excess of the makespan over the best one. */
 static double work(simulated_world *w, int round, bool changes)
 {
     bool drifts = w->simulation->disturbance == DISTURBANCE_DRIFT;

@@ -22,7 +22,10 @@ const table_row balance_table[] = {
     {{FAMILY_CLIFF, 0.01, DISTURBANCE_DRIFT, 2, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_KNEES, 0.01, DISTURBANCE_NONE, 0, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_CLIFF, 0.01, DISTURBANCE_NONE, 0, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
-    /* Both at once, and growth beyond all known sizes, where knees and cliffs cannot be foreseen: what is asked for is sense. */
+    /*
+     * Two disturbances at once, and growth beyond all measured sizes, where knees and cliffs cannot be predicted: only reasonable behaviour
+     * is required.
+     */
     {{FAMILY_KNEES, 0.01, DISTURBANCE_SPIKES, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_CLIFF, 0.01, DISTURBANCE_SPIKES, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_KNEES, 0.01, DISTURBANCE_DRIFT, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
@@ -31,7 +34,7 @@ const table_row balance_table[] = {
     {{FAMILY_CLIFF, 0.00, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_KNEES, 0.01, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.05, NONE, NONE, NONE, NONE, 0, NONE}},
     {{FAMILY_CLIFF, 0.01, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0, NONE}},
-    /* Abrupt changes: what eq. 26 reaches, which forgets everything after each round. */
+    /* Abrupt changes: the required values are those reached by eq. 26, which forgets everything after each round. */
     {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 2, 10, 0, 0}, {0.012, 0.040, NONE, NONE, NONE, 0, 0.095}},
     {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 2, 1.5, 0, 0}, {0.008, 0.019, NONE, NONE, NONE, 0, 0.029}},
     {{FAMILY_KNEES, 0.03, DISTURBANCE_CHANGE, 2, 1.5, 0, 0}, {0.020, 0.036, NONE, NONE, NONE, 0, 0.035}},
@@ -60,7 +63,7 @@ const char *method_name(sharing_method method)
 static int by_excess(const void *left, const void *right)
 {
     double a = ((const simulated_pair *)left)->excess, b = ((const simulated_pair *)right)->excess;
-    if (isnan(a) || isnan(b)) return isnan(a) - isnan(b); /* not known: at the end */
+    if (isnan(a) || isnan(b)) return isnan(a) - isnan(b); /* unknown values come last */
     return (a > b) - (a < b);
 }
 
@@ -70,7 +73,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The index of a quantile of so many sorted values: the least that at least this part is not above. */
+/* Index of a quantile among `count` sorted values: the smallest one such that at least this part of the values is not above it. */
 static int64_t at_quantile(double part, int64_t count)
 {
     int64_t at = (int64_t)ceil(part * (double)count) - 1;

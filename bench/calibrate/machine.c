@@ -18,7 +18,7 @@ double made_random(uint64_t *state)
 static double from_to(uint64_t *state, double from, double to) { return from + (to - from) * made_random(state); }
 static double power_of_ten(uint64_t *state, double from, double to) { return pow(10, from_to(state, from, to)); }
 
-/* What depends on the processor's frequency goes with it, and what memory takes does not; a start is half of each. */
+/* Computing time depends on the processor's frequency, memory time does not; half of a start depends on it. */
 static void make_levels(uint64_t *state, made_device *device, double compute_s, double memory_s, double start_s, double dynamic_w)
 {
     const double top_hz = from_to(state, 1.2e9, 3.5e9), least = from_to(state, 0.35, 0.6), idle_w = from_to(state, 20, 60);
@@ -39,7 +39,7 @@ void made_machine_create(uint64_t seed, made_machine *machine)
     made_device *cpu = &machine->devices[0], *gpu = &machine->devices[1];
     memset(machine, 0, sizeof *machine);
     const double unit_s = power_of_ten(&state, -7.3, -5.5), faster = power_of_ten(&state, -0.3, 1.2);
-    const int fifth = (int)(5 * made_random(&state)); /* two fifths have none */
+    const int fifth = (int)(5 * made_random(&state)); /* two of five machines have none */
     const double contention = made_contentions[fifth > 0 ? fifth - 1 : 0];
     for (int i = 0; i < CALIBRATE_DEVICES; i++) {
         made_device *device = &machine->devices[i];

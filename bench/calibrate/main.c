@@ -1,4 +1,7 @@
-/* yoke-bench-calibrate: how often 95 % intervals of calibrations hold, and what plans from them lose, on made machines in virtual time. */
+/*
+ * yoke-bench-calibrate: how often the 95 % intervals of calibrations contain the true value, and how much plans based on them lose, on
+ * generated machines in virtual time.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -120,7 +120,7 @@ static int was_measured(const yoke_run_accuracy *accuracy, double hz, double uni
     return level;
 }
 
-/* One size at one frequency of a device, neither of which need be among what was measured. */
+/* Predicts one size at one frequency of a device, neither of which need have been measured. */
 static yoke_status predict(study *s, int device, study_result *result)
 {
     const made_device *made = &s->machine.devices[device];
@@ -152,7 +152,7 @@ static double cost_of(const study *s, int objective, const int *levels, const in
     return objective == 0 ? time_s : energy_j;
 }
 
-/* The least cost of a grid: all pairs of frequencies, and shares in steps of a quarter per cent. */
+/* Least cost on a grid: all pairs of frequencies, and shares in steps of a quarter per cent. */
 static double best_of(const study *s, int objective, int64_t n)
 {
     double best = INFINITY;

@@ -1,4 +1,4 @@
-/* yoke-bench-ceilings: which `yoke bench ceilings` starts, and every benchmark that needs ceilings (common/machine/ceilings.h). */
+/* yoke-bench-ceilings, started by `yoke bench ceilings` and by every benchmark that needs ceilings (common/machine/ceilings.h). */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }
 
-/* Another process measures what other kernels of OpenBLAS reach. */
+/* Lets another process measure the speed of other OpenBLAS kernels. */
 static yoke_status try_other_kernel(yoke_context *context, bool quick, app_ceilings *ceilings)
 {
     static const char other[] = "SkylakeX";

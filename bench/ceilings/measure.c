@@ -19,7 +19,7 @@ static yoke_status measure_triad(yoke_context *context, const bench_ceilings_siz
         double start_s = yoke_clock_s();
 #pragma omp parallel for simd schedule(static) num_threads(ceilings->threads)
         for (int64_t i = 0; i < count; i++) {
-            if (r == 0) /* the thread that works on a page touches it first */
+            if (r == 0) /* first touch by the thread that works on the page */
                 b[i] = 1, c[i] = 2, a[i] = 0;
             else
                 a[i] = b[i] + 3 * c[i];
@@ -37,8 +37,8 @@ static yoke_status measure_triad(yoke_context *context, const bench_ceilings_siz
 /* ----------------------------------------------------------------------------------------------------- DGEMM */
 
 /*
- * A product of its own on each of our threads.  OpenBLAS's own threads would have to share the cores with ours, which spin for a while
- * after each parallel region (for ever with OMP_WAIT_POLICY=active), and with OpenMP inside a region it would use one thread anyway.
+ * One product on each of this program's threads.  OpenBLAS's own threads would share the cores with them, which spin for a while after each
+ * parallel region (for ever with OMP_WAIT_POLICY=active).  OpenBLAS with OpenMP would use only one thread within a parallel region anyway.
  */
 static yoke_status measure_products(yoke_context *context, const app_blas *loaded, const bench_ceilings_size *size, app_ceilings *ceilings)
 {
@@ -59,7 +59,7 @@ static yoke_status measure_products(yoke_context *context, const app_blas *loade
             loaded->dgemm(APP_BLAS_COLUMN_MAJOR, APP_BLAS_NO_TRANSPOSE, APP_BLAS_NO_TRANSPOSE, n, n, n, 1, a, n, b, n, 0, c, n);
         }
         double rate = 2.0 * n * n * n * ceilings->threads / (yoke_clock_s() - start_s);
-        if (r > 0 && rate > best) best = rate; /* the first one warms up */
+        if (r > 0 && rate > best) best = rate; /* the first product warms up */
     }
     yoke_release(context, all);
     ceilings->dgemm_flops_per_s = ceilings->default_flops_per_s = best;

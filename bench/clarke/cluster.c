@@ -5,7 +5,7 @@
 static const double core_operations_per_cycle = 3.6, call_seconds = 1e-5;
 static const clarke_card t10 = {"T10", 60e9, 4e9, 3e9, 1e-4}, c2050 = {"C2050", 250e9, 2.6e9, 3e9, 1e-4};
 
-/* Nodes of a kind by the number of their cores that are used; those of Adonis have a card each, and some of them no other device. */
+/* Nodes of a kind, by the number of their cores in use.  Each node of Adonis has a card, and some have no other device. */
 typedef struct kind {
     const char *name;
     double core_hz, memory_bytes;
@@ -93,7 +93,7 @@ void clarke_limits(const clarke_cluster *all, double stated, double *node_blocks
     }
 }
 
-/* Of a part of the pivot column and one of the pivot row, of which a node has its own share of all steps itself. */
+/* Time for a part of the pivot column and one of the pivot row.  Over all steps, a node has its own share of these itself. */
 static double message_seconds(const clarke_cluster *all, int64_t rows, int64_t columns)
 {
     const double side = (double)all->blocks, own_column = (double)columns / side, own_row = (double)rows / side;

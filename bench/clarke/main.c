@@ -1,4 +1,4 @@
-/* yoke-bench-clarke: what `yoke bench clarke` starts. */
+/* yoke-bench-clarke, started by `yoke bench clarke`. */
 #include "clarke/output.h"
 #include "common/console/interrupt.h"
 #include "common/console/options.h"
@@ -12,7 +12,7 @@ typedef struct command_line {
     const char *directory, *json;
 } command_line;
 
-/* Numbers of a block, so that the product that is carried out has about 1200 a side. */
+/* Numbers along the edge of a block such that the product that is actually computed has a side of about 1200. */
 static int64_t edge_of(const command_line *line, int64_t blocks)
 {
     enum { SIDE = 1200, LARGEST = 8 };
@@ -20,7 +20,7 @@ static int64_t edge_of(const command_line *line, int64_t blocks)
     return blocks >= SIDE ? 1 : SIDE / blocks > LARGEST ? LARGEST : SIDE / blocks;
 }
 
-/* Figure 1.10: all strategies on matrices of some sizes. */
+/* Figure 1.10: all strategies for several sizes of matrices. */
 static yoke_status run_sizes(yoke_context *context, app_terminal *terminal, const command_line *line, clarke_study *study)
 {
     static const int64_t of_90[] = {235, 352, 469, 586, 703, 820, 969, 1055, 1172}, of_8[] = {120, 160, 200, 240, 280, 320, 400};

@@ -80,7 +80,7 @@ static void print_speeds(FILE *out, const void *data)
             fprintf(out, "\"%s\",%.9g,%.9g\n", study->curves[c].name, study->curves[c].blocks[p], study->curves[c].operations_per_s[p]);
 }
 
-/* Of the largest matrices by functional models, which are the last runs. */
+/* Returns the run with the largest matrices and functional models; these runs are the last ones. */
 static const clarke_run *largest(const clarke_study *study)
 {
     for (int k = study->num_runs - 1; k >= 0; k--)

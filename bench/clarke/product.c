@@ -7,11 +7,11 @@
 typedef struct product {
     const clarke_cluster *cluster;
     const yoke_nested_plan *plan;
-    int64_t blocks, edge, side; /* side: numbers of a row */
-    double *a, *b, *c;          /* [side][side]: what the nodes have, each in its rectangle */
+    int64_t blocks, edge, side; /* side: numbers in a row */
+    double *a, *b, *c;          /* [side][side]: data of all nodes, each in its rectangle */
 } product;
 
-/* Rows that two rectangles share. */
+/* Number of rows that two rectangles have in common. */
 static int64_t common_rows(const yoke_rectangle *p, const yoke_rectangle *q)
 {
     int64_t first = p->row > q->row ? p->row : q->row, pe = p->row + p->rows, qe = q->row + q->rows;
@@ -24,7 +24,7 @@ static int64_t common_columns(const yoke_rectangle *p, const yoke_rectangle *q)
     return common_rows(&(yoke_rectangle){.row = p->column, .rows = p->columns}, &(yoke_rectangle){.row = q->column, .rows = q->columns});
 }
 
-/* Blocks of the pivot column and row of a step that node j sends to node i. */
+/* Numbers of blocks of a step's pivot column and pivot row that node j sends to node i. */
 static int64_t column_blocks(const yoke_rectangle *nodes, int64_t i, int64_t j, int64_t step)
 {
     return step >= nodes[j].column && step < nodes[j].column + nodes[j].columns ? common_rows(&nodes[i], &nodes[j]) : 0;
@@ -62,7 +62,7 @@ void clarke_communicate(const clarke_cluster *cluster, int64_t blocks, const yok
     traffic->communication_s = traffic->seconds - (double)blocks * alone;
 }
 
-/* Every block of C belongs to one node, and the columns of a node to its devices. */
+/* Checks that every block of C belongs to exactly one node, and the columns of a node to its devices. */
 static yoke_status check_cover(yoke_context *context, const product *all)
 {
     int64_t area = 0;
@@ -83,7 +83,9 @@ static yoke_status check_cover(yoke_context *context, const product *all)
                      (long long)(all->blocks * all->blocks));
 }
 
-/* Copies what node i needs in a step from the nodes that have it: `pivots` numbers of its rows [rows][edge], and of its columns [edge][columns]. */
+/*
+ * Copies what node i needs in a step from the nodes that have it: the pivots for its rows [rows][edge] and for its columns [edge][columns].
+ */
 static void receive(const product *all, int64_t i, int64_t step, double *of_a, double *of_b, clarke_traffic *sent)
 {
     const yoke_rectangle *nodes = all->plan->nodes, *to = &nodes[i];
@@ -117,7 +119,7 @@ static void update(const product *all, const yoke_rectangle *to, int64_t first, 
     }
 }
 
-/* All steps of a node.  Others do not change what it receives, so nodes may go through the steps one after another. */
+/* Performs all steps of a node.  Other nodes do not change what it receives, so the nodes can be processed one after another. */
 static yoke_status work(yoke_context *context, const product *all, int64_t i, clarke_traffic *sent)
 {
     const yoke_rectangle *to = &all->plan->nodes[i];
@@ -137,7 +139,7 @@ static yoke_status work(yoke_context *context, const product *all, int64_t i, cl
     return YOKE_OK;
 }
 
-/* Whole numbers from -4 to 3, the same for the same seed. */
+/* Integers from -4 to 3, determined by the seed. */
 static void fill(double *numbers, int64_t count, uint64_t seed)
 {
     uint64_t state = seed;

@@ -12,7 +12,7 @@ const char *clarke_strategy_name(yoke_nested_strategy strategy)
 
 /* --------------------------------------------------------------------------------------- table and figure 1.10 */
 
-/* Seconds of work of each node in a step of a plan. */
+/* Seconds of work of each node in a step according to a plan. */
 static void work_of(const clarke_cluster *cluster, const yoke_nested_plan *plan, double node_s[CLARKE_MAX_NODES])
 {
     int64_t rows[CLARKE_MAX_NODES], columns[2 * CLARKE_MAX_NODES];
@@ -62,7 +62,7 @@ yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nest
     const double side = (double)blocks;
     run->operations_per_s = side * side * side * clarke_block_operations() / run->traffic.seconds;
     if (edge > 0) status = clarke_multiply(context, cluster, blocks, edge, plan, &run->wrong, &sent);
-    /* the network model counts what is really copied */
+    /* the network model counts the blocks that are actually copied */
     if (!status && edge > 0 && (sent.messages != run->traffic.messages || sent.blocks != run->traffic.blocks))
         status =
             yoke_fail(context, YOKE_ERROR_INTERNAL, "%lld messages of %lld blocks were sent, %lld of %lld counted",
@@ -78,7 +78,7 @@ typedef struct recorder {
     clarke_study *study;
 } recorder;
 
-/* Times four nodes of one device, and notes it. */
+/* Computes the time of four nodes with one device each, and records it. */
 static yoke_status note_step(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
 {
     recorder *all = user;
@@ -98,7 +98,7 @@ static yoke_status note_step(void *user, const int64_t *rows, const int64_t *col
     return YOKE_OK;
 }
 
-/* A cluster of one device a node: processors and cards out of the others. */
+/* Makes a cluster with one device per node from the processors and cards of the others. */
 static void take(clarke_cluster *to, const clarke_node *node, bool card)
 {
     clarke_node *made = &to->nodes[to->num_nodes];
@@ -112,7 +112,7 @@ static void take(clarke_cluster *to, const clarke_node *node, bool card)
 
 yoke_status clarke_partial_models(yoke_context *context, clarke_study *study)
 {
-    enum { SIDE = 240 }; /* blocks: more than the cards have memory for */
+    enum { SIDE = 240 }; /* in blocks: more than fits in the memory of the cards */
     clarke_cluster eight, four = {.work_only = true};
     clarke_eight(&eight);
     take(&four, &eight.nodes[2], true);

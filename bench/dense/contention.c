@@ -13,7 +13,7 @@ typedef struct trial {
     const app_blas *blas;
     dense_matrix a, b, c;
     yoke_run *run[BENCH_GROUPS];
-    double share[BENCH_GROUPS]; /* of the accelerator */
+    double share[BENCH_GROUPS]; /* share of the accelerator */
     dense_shared shared;
     double host[BENCH_GROUPS][MAX_REPEATS], gpu[BENCH_GROUPS][MAX_REPEATS];
 } trial;
@@ -25,7 +25,7 @@ static const char *host_of(const bench_contention_options *o, int group)
     return group == BENCH_ALL_CORES || group == BENCH_ALL_WITH_GPU ? o->cores : o->rest;
 }
 
-/* Nothing is learned from round to round, as shares are given. */
+/* The shares are given, so nothing is learned from round to round. */
 static yoke_status open_group(trial *t, const bench_contention_options *options, int group)
 {
     char devices[256];
@@ -37,7 +37,7 @@ static yoke_status open_group(trial *t, const bench_contention_options *options,
     return yoke_run_create(t->context, &of_run, &t->run[group]);
 }
 
-/* One product; speeds of those that work.  A unit is a row, so that shares are exact. */
+/* Computes one product, and the speeds of the working devices.  A unit is a row, so that shares are exact. */
 static yoke_status multiply(trial *t, int group, double *host, double *gpu)
 {
     const dense_gemm_options how = {.block = 1};
@@ -52,7 +52,7 @@ static yoke_status multiply(trial *t, int group, double *host, double *gpu)
     return status;
 }
 
-/* Devices alone first: what they do together is given by that. */
+/* Devices alone come first, because their speeds determine the shares when they work together. */
 static yoke_status prepare(trial *t, const bench_contention_options *options)
 {
     double host[BENCH_GROUPS] = {0}, gpu[BENCH_GROUPS] = {0};

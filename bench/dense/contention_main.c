@@ -1,4 +1,4 @@
-/* yoke-bench-contention: what `yoke bench contention` starts. */
+/* yoke-bench-contention, started by `yoke bench contention`. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

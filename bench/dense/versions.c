@@ -22,7 +22,7 @@ static void print_card(FILE *out, const void *data)
             text->seconds_per_row, text->card->memory_bytes, text->card->bytes_per_s, text->card->engines);
 }
 
-/* The machine of a product with this size: a unit is a row of it. */
+/* Creates the simulated machine for a product of this size; a unit is a row of the product. */
 static yoke_status read_card(yoke_context *context, const bench_versions_options *options, int64_t n, int engines)
 {
     static const char name[] = "card.json";
@@ -42,7 +42,7 @@ typedef struct product {
     dense_shared shared;
 } product;
 
-/* All products on one run: what drivers do at a first launch is in no time that counts. */
+/* Computes all products with one run, so that the costs of a first launch are in no measured time. */
 static yoke_status multiply(yoke_context *context, const bench_versions_options *options, int version, product *p, bench_versions_row *row)
 {
     const char *const device = options->device ? options->device : "sim:card";
@@ -72,7 +72,7 @@ static yoke_status check(yoke_context *context, const product *p, bench_versions
                      (long long)row->n, row->error);
 }
 
-/* A context of its own, as it has one simulated machine at most. */
+/* Each measurement has a context of its own, because a context has at most one simulated machine. */
 static yoke_status measure(yoke_context *context, const bench_versions_options *options, product *p, bench_versions_row *row)
 {
     const yoke_run_options of_run = {.devices = options->device ? options->device : "sim:card", .no_meters = 1};

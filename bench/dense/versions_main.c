@@ -1,4 +1,4 @@
-/* yoke-bench-dense-versions: what `yoke bench dense-versions` starts. */
+/* yoke-bench-dense-versions, started by `yoke bench dense-versions`. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct curve {
     const char *title;
 } curve;
 
-/* The last one is of simulated cards only: one cannot choose how many copy engines a card has. */
+/* The last curve is only for simulated cards, because the number of copy engines of a real card cannot be chosen. */
 static const curve curves[CURVES] = {{1, 1, "version 1: C moves for each panel"},
                                      {2, 1, "version 2: C stays"},
                                      {3, 1, "version 3: copies overlap, one copy engine"},

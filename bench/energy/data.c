@@ -113,7 +113,7 @@ static yoke_status read_names(data *d, const char *path, char *line)
     for (char *name = line; name != NULL;) {
         char *comma = strchr(name, ',');
         if (comma != NULL) *comma = '\0';
-        /* Names go into a script for gnuplot. */
+        /* The names are inserted into a script for gnuplot. */
         static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-/+ ";
         if (*name == '\0' || strspn(name, allowed) != strlen(name) || strlen(name) >= DATA_NAME || data_find(d, name) >= 0 ||
             data_column(d, name) < 0)

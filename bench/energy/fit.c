@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------- least squares */
 
-/* The points without a NaN, as rows of the basis followed by y; returns how many. */
+/* Collects the points without a NaN, as rows of the basis followed by y.  Returns their number. */
 static int64_t collect(int64_t points, int parameters, const double *basis, const double *y, double *rows)
 {
     int64_t count = 0;
@@ -21,7 +21,7 @@ static int64_t collect(int64_t points, int parameters, const double *basis, cons
     return count;
 }
 
-/* Scales each column of the basis to length 1; false where one has none. */
+/* Scales each column of the basis to length 1.  Returns false if the length of a column is zero or not finite. */
 static bool scale(int64_t count, int parameters, double *rows, double *length)
 {
     for (int k = 0; k < parameters; k++) {
@@ -34,16 +34,19 @@ static bool scale(int64_t count, int parameters, double *rows, double *length)
     return true;
 }
 
-/* Reflects column k below its diagonal away, in all columns behind it and in y; false where nothing is left of the column. */
+/*
+ * Eliminates column k below its diagonal by a Householder reflection of the later columns and of y.  Returns false if the column is
+ * linearly dependent on earlier ones.
+ */
 static bool reflect(int64_t count, int parameters, double *rows, int k)
 {
-    const double dependent = 1e-12; /* of a column of length 1 */
+    const double dependent = 1e-12; /* for a column of length 1 */
     int64_t width = parameters + 1;
     double square = 0;
     for (int64_t i = k; i < count; i++) square += rows[i * width + k] * rows[i * width + k];
     if (!(sqrt(square) > dependent)) return false;
     double diagonal = rows[k * width + k] > 0 ? -sqrt(square) : sqrt(square);
-    double pivot = rows[k * width + k] - diagonal; /* the vector's first number, the others stand in the column */
+    double pivot = rows[k * width + k] - diagonal; /* first entry of the reflection vector; the others are in the column */
     double half = -diagonal * pivot;               /* half of its squared length */
     for (int64_t j = k + 1; half > 0 && j < width; j++) {
         double dot = pivot * rows[k * width + j];
@@ -55,7 +58,7 @@ static bool reflect(int64_t count, int parameters, double *rows, int k)
     return true;
 }
 
-/* The inverse of the upper triangle. */
+/* Computes the inverse of the upper triangle. */
 static void invert(int parameters, const double *rows, double inverse[FIT_MAX_PARAMETERS][FIT_MAX_PARAMETERS])
 {
     int width = parameters + 1;
@@ -128,7 +131,7 @@ static double squares_of_offset(int64_t points, const double *x, const double *y
     return squares;
 }
 
-/* The line through the points with x >= from; `kept` has room for their y. */
+/* Fits a line through the points with x >= from; `kept` has room for their y. */
 static bool line_from(int64_t points, const double *x, const double *y, double from, double *kept, fit *line)
 {
     for (int64_t i = 0; i < points; i++) kept[i] = x[i] >= from ? y[i] : (double)NAN;
@@ -180,7 +183,10 @@ double fit_median(int64_t count, const double *values, double *error)
         if (isfinite(values[i])) known[used++] = values[i];
     double median = middle(known, used);
     for (int64_t i = 0; i < used; i++) known[i] = fabs(known[i] - median);
-    /* of normal numbers: standard deviation 1.4826 x median deviation; the median's error is sqrt(pi / 2) that of the mean */
+    /*
+     * for the normal distribution, the standard deviation is 1.4826 x the median deviation, and the error of the median is sqrt(pi / 2)
+     * times that of the mean
+     */
     if (error != NULL && used > 1) *error = 1.4826 * 1.2533 * middle(known, used) / sqrt((double)used);
     free(known);
     return median;

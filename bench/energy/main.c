@@ -1,4 +1,4 @@
-/* yoke-bench-energy: what `yoke bench energy` starts. */
+/* yoke-bench-energy, started by `yoke bench energy`. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

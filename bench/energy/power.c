@@ -1,4 +1,7 @@
-/* Power: against the frequency (fig. 4 and 5), of memory while everything sleeps (fig. 8), of packages with and without work (fig. 10). */
+/*
+ * Power as a function of the frequency (fig. 4 and 5), of memory while everything sleeps (fig. 8), of packages with and without work (fig.
+ * 10).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +28,7 @@ static yoke_status start(powers *p, int simulated, data *d)
     return status;
 }
 
-/* The first numbers of a row, and behind them the power of each meter. */
+/* Adds a row: the given numbers, followed by the power of each meter. */
 static yoke_status add_row(const powers *p, int count, const double *first, double seconds, const double *energies, data *d)
 {
     double row[DATA_MAX_COLUMNS];
@@ -36,7 +39,7 @@ static yoke_status add_row(const powers *p, int count, const double *first, doub
 
 /* ---------------------------------------------------------------------------------------------------- frequency */
 
-/* Speed and power at the frequency that was set. */
+/* Measures speed and power at the frequency that has been set. */
 static yoke_status measure_level(powers *p, work_device *device, double hz, double reached_hz, data *d)
 {
     int64_t calls = 1, units = p->settings->max_units;
@@ -54,7 +57,7 @@ static yoke_status measure_level(powers *p, work_device *device, double hz, doub
 
 static yoke_status measure_levels(powers *p, yoke_frequencies *frequencies, const yoke_frequency_info *frequency, data *d)
 {
-    enum { STEPS = 9 }; /* where any frequency can be set */
+    enum { STEPS = 9 }; /* number of levels if any frequency can be set */
     char name[64];
     work_device device = {0};
     int64_t levels = frequency->num_levels > 0 ? frequency->num_levels : STEPS;
@@ -71,10 +74,10 @@ static yoke_status measure_levels(powers *p, yoke_frequencies *frequencies, cons
     return status;
 }
 
-/* The frequency domain of the command line among those there are; what cannot be set is noted, and NULL then. */
+/* Finds the frequency domain given on the command line.  If it cannot be set, adds a note and returns NULL. */
 static const yoke_frequency_info *find_frequency(const powers *p, const yoke_frequencies *frequencies, const char *device, data *d)
 {
-    /* The frequency domain of a simulated device has its name. */
+    /* A simulated device and its frequency domain have the same name. */
     const char *wanted = p->settings->frequency ? p->settings->frequency : energy_is_simulated(device) ? device : "cpu";
     for (int64_t i = 0; i < frequencies->count; i++) {
         const yoke_frequency_info *info = &frequencies->infos[i];
@@ -108,12 +111,15 @@ yoke_status energy_measure_frequency(yoke_context *context, app_terminal *termin
     data_column(d, "units_per_s");
     work_columns(&p.meters, "_w", d);
     if (!status && frequency) status = measure_levels(&p, frequencies, frequency, d);
-    yoke_frequencies_close(frequencies); /* restores */
+    yoke_frequencies_close(frequencies); /* restores the frequencies */
     work_meters_close(&p.meters);
     return status;
 }
 
-/* The turbo mode as ACPI lists it: a level of its own, 1 MHz above the highest that is a frequency.  Infinity where there is none. */
+/*
+ * ACPI lists the turbo mode as a level of its own, 1 MHz above the highest true frequency.  Returns its nominal frequency, or infinity if
+ * there is none.
+ */
 static double turbo_hz(const data *d, int asked)
 {
     double highest = -INFINITY, next = -INFINITY;
@@ -125,7 +131,7 @@ static double turbo_hz(const data *d, int asked)
     return highest - next > 0.5e6 && highest - next < 1.5e6 ? highest : INFINITY;
 }
 
-/* The frequency that was reached, where that is known, in GHz as in the paper; NaN in the turbo mode where it is not. */
+/* The frequency that was reached, if it is known, in GHz as in the paper; NaN in the turbo mode if it is not known. */
 static yoke_status get_frequency(data *d, double **ghz)
 {
     int reached = data_find(d, "reached_hz"), asked = data_find(d, "hz"), turbos = 0;
@@ -144,7 +150,7 @@ static yoke_status get_frequency(data *d, double **ghz)
     return status;
 }
 
-/* P = a f^3 + b f + c: eq. 9. */
+/* Fits P = a f^3 + b f + c (eq. 9). */
 static yoke_status analyse_frequency_power(data *d, int column, const char *name, const double *ghz)
 {
     static const char *const units[] = {"W/GHz^3", "W/GHz", "W"};
@@ -172,7 +178,7 @@ static yoke_status analyse_frequency_power(data *d, int column, const char *name
     return status;
 }
 
-/* Energy of an element, P / v, at the lowest and the highest frequency: fig. 5. */
+/* Energy of an element, P / v, at the lowest and the highest frequency (fig. 5). */
 static yoke_status analyse_frequency_energy(data *d, int column, int speed, const char *name, const double *ghz)
 {
     char text[DATA_NAME];
@@ -239,7 +245,7 @@ yoke_status energy_measure_dram(yoke_context *context, app_terminal *terminal, c
     if (!memory) data_note(d, "no meter covers the memory alone");
     for (int64_t k = 0; k < settings->points && p.meters.count > 0 && !status; k++)
         for (int64_t r = 0; r < settings->repeats && !status; r++) {
-            /* from a measurement's usual length to ten times as long */
+            /* from the usual length of a measurement to ten times as long */
             double interval = p.seconds * pow(10, settings->points > 1 ? (double)k / (double)(settings->points - 1) : 0);
             double seconds, energies[WORK_ENERGIES];
             app_progress(terminal, "asleep for %.3g s, measurement %lld", interval, (long long)r + 1);
@@ -252,8 +258,8 @@ yoke_status energy_measure_dram(yoke_context *context, app_terminal *terminal, c
 }
 
 /*
- * Standard uncertainty that a meter states for a column's values, in the mean: its interval taken as evenly filled (GUM, 4.3.7).  Repetition does
- * not make it smaller.  Of the rows whose `of` is `value`, or of all (-1); 0 where it is not known.
+ * Standard uncertainty stated by a meter for a column's values, averaged over the rows: the interval is treated as a uniform distribution
+ * (GUM, 4.3.7). Repetition does not reduce it.  Uses the rows whose `of` is `value`, or all (of = -1); 0 if it is not known.
  */
 static double meter_error(const data *d, int column, int of, double value)
 {
@@ -294,7 +300,7 @@ yoke_status energy_analyse_dram(data *d)
 
 enum { MAX_PACKAGES = 8 };
 
-/* Cores of a package stand together in hwloc's order. */
+/* In hwloc's order, the cores of a package are contiguous. */
 static yoke_status package_names(yoke_context *context, char names[MAX_PACKAGES][64], int *count)
 {
     yoke_topology topology;
@@ -335,7 +341,7 @@ static yoke_status listed_names(yoke_context *context, const char *list, char na
     return YOKE_OK;
 }
 
-/* The same work in all: each of `used` devices has its part of it. */
+/* The total work is the same for any number of devices: each of the `used` devices does an equal part. */
 static yoke_status measure_used(powers *p, work_device *devices, int used, data *d)
 {
     int64_t units = p->settings->max_units / used, calls = 1;
@@ -374,7 +380,7 @@ yoke_status energy_measure_packages(yoke_context *context, app_terminal *termina
     return status;
 }
 
-/* The mean of the rows with so many packages. */
+/* Reports the mean of the rows with this number of packages. */
 static yoke_status say_used(data *d, int column, const char *what, const char *unit, int used)
 {
     char text[DATA_NAME];

@@ -1,4 +1,4 @@
-/* Time and energy against the number of elements: of products (fig. 2, 3 and 6), and of copies (fig. 9). */
+/* Time and energy as functions of the number of elements: of products (fig. 2, 3 and 6), and of copies (fig. 9). */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct sweep {
     work_device device;
 } sweep;
 
-/* One row: units, calls, and of one call seconds and joules. */
+/* Measures a row: units, calls, and seconds and joules of a call. */
 static yoke_status measure_row(sweep *s, int64_t units, int64_t calls, data *d)
 {
     double row[DATA_MAX_COLUMNS], seconds, energies[WORK_ENERGIES];
@@ -81,7 +81,7 @@ yoke_status energy_measure_copy(yoke_context *context, app_terminal *terminal, c
 
 /* ------------------------------------------------------------------------------------------------ analysis */
 
-/* units and seconds, which each table here has. */
+/* Gets the columns units and seconds, which all tables of this file have. */
 static yoke_status get_both(const data *d, double **units, double **seconds)
 {
     *units = *seconds = NULL;
@@ -89,7 +89,7 @@ static yoke_status get_both(const data *d, double **units, double **seconds)
     return status ? status : data_get(d, data_find(d, "seconds"), seconds);
 }
 
-/* E = P t + E0 and E = e n + E1 of one meter. */
+/* Fits E = P t + E0 and E = e n + E1 for one meter. */
 static yoke_status analyse_energy(data *d, int column, const char *name, const double *units, const double *seconds)
 {
     char text[DATA_NAME];

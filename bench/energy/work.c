@@ -11,7 +11,7 @@ extern const char bench_energy_kernel_text[];
 
 /* -------------------------------------------------------------------------------------------------- meters */
 
-/* What there is, and why it cannot be used. */
+/* Notes which meters exist and why they cannot be used. */
 static void note_reasons(const yoke_meters *meters, data *d)
 {
     const yoke_meter_info *list = meters->others;
@@ -30,7 +30,7 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
     meters->count = meters->meter->count;
     for (int64_t i = 0; !status && i < meters->count; i++) {
         meters->simulated |= meters->infos[i].source == YOKE_ENERGY_SIMULATED;
-        meters->period_s = fmax(meters->period_s, meters->infos[i].period_s); /* fmax passes NaN over */
+        meters->period_s = fmax(meters->period_s, meters->infos[i].period_s); /* fmax ignores NaN */
     }
     if (status) work_meters_close(meters);
     if (status || (meters->count > 0 && meters->simulated == simulated && meters->count <= WORK_MAX_METERS)) return status;
@@ -61,7 +61,7 @@ void work_columns(const work_meters *meters, const char *ending, data *d)
     for (int64_t i = -1; i < meters->count; i++) {
         char name[DATA_NAME], error[DATA_NAME + 8];
         snprintf(name, sizeof name, "%.60s%s", i < 0 ? "total" : meters->infos[i].name, ending);
-        for (char *c = name; *c; c++) /* names go into a script for gnuplot */
+        for (char *c = name; *c; c++) /* the names are inserted into a script for gnuplot */
             if (*c <= ' ' || *c == 0x7f || strchr("'\"`\\,", *c) != NULL) *c = '_';
         data_column(d, name);
         snprintf(error, sizeof error, "%.64s_error", name);
@@ -73,7 +73,7 @@ void work_columns(const work_meters *meters, const char *ending, data *d)
 
 yoke_status work_launch(work_device *d, int64_t units)
 {
-    /* What a simulated device computes has no influence on its time: one element will do. */
+    /* The time of a simulated device does not depend on what it computes, so one element is sufficient. */
     int64_t done = d->simulated ? 1 : units, groups = done < 65536 ? done : 65536;
     const yoke_argument arguments[] = {yoke_argument_int64(done), yoke_argument_buffer(d->matrices), yoke_argument_buffer(d->values),
                                        yoke_argument_buffer(d->products)};
@@ -85,7 +85,7 @@ yoke_status work_copy(work_device *d, int64_t units)
     return yoke_queue_write(d->queue, d->matrices, 0, units * WORK_UNIT_BYTES, d->host);
 }
 
-/* Small whole numbers, so that every order of summing gives the same. */
+/* Small integers, so that the sum does not depend on the order of summation. */
 static double matrix_entry(int64_t e, int64_t k) { return (double)((e + k) % 7 - 3); }
 static double value_entry(int64_t e, int64_t i) { return (double)((e + i) % 5 - 2); }
 
@@ -99,7 +99,7 @@ static double product_entry(int64_t e, int i)
     return sum;
 }
 
-/* Fills the buffers and looks at one product. */
+/* Fills the buffers and checks one product. */
 static yoke_status fill_and_check(yoke_context *context, work_device *d)
 {
     int64_t last = d->simulated ? 0 : d->max_units - 1;
@@ -148,7 +148,7 @@ yoke_status work_device_open(yoke_context *context, const char *name, int64_t ma
 void work_device_close(work_device *d)
 {
     if (!d->device) return;
-    yoke_queue_destroy(d->queue); /* first, for it may still work on the others */
+    yoke_queue_destroy(d->queue); /* first, because it may still use the others */
     if (d->host) yoke_host_release(d->device, d->host);
     yoke_buffer_destroy(d->products);
     yoke_buffer_destroy(d->values);
@@ -166,8 +166,11 @@ static yoke_status begin(const work_meters *meters, yoke_region **region)
     return meters->meter ? yoke_region_begin(meters->meter, region) : YOKE_OK;
 }
 
-/* 1 to 2: how many periods of the meters to go on before a measurement, so that it begins at any phase of them and the power is the same before it:
- * what a meter shows at the ends is up to a period old.  The golden section spreads phases where nothing is random. */
+/*
+ * Returns how many periods of the meters (1 to 2) the work is to run before a measurement, so that it begins at a different phase of the
+ * periods each time, and the power before it is the same: at the ends, a meter shows a value that is up to a period old.  The golden
+ * section distributes the phases without random numbers.
+ */
 static double periods_before(work_meters *meters)
 {
     double phase = 0.6180339887498949 * (double)++meters->begun;
@@ -227,7 +230,7 @@ yoke_status work_calls(work_device *d, work_function *work, int64_t units, doubl
     work_meters none = {0};
     double taken = 0, unused[2];
     int64_t count = 1;
-    yoke_status status = work_measure(&none, d, 1, work, units, 1, &taken, unused); /* the first one warms up */
+    yoke_status status = work_measure(&none, d, 1, work, units, 1, &taken, unused); /* the first call warms up */
     for (; !status; count *= 4) {
         status = work_measure(&none, d, 1, work, units, count, &taken, unused);
         if (taken >= 0.1 * seconds || count * 4 > MAX_CALLS || !(taken > 0)) break;

@@ -1,4 +1,4 @@
-/* yoke-bench-adapt: which `yoke bench adapt` starts. */
+/* yoke-bench-adapt, started by `yoke bench adapt`. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
 }
 
-/* The run itself, whose table is not printed: where it ends, its record is in `path`. */
+/* Runs yoke fem without printing its table; the record is written to `path`. */
 static yoke_status adapt(yoke_context *context, const command_line *line, const fem_case *input, const char *path, int argc, char **argv)
 {
     app_terminal silent = {.program = "yoke bench adapt", .quiet = true};
@@ -133,7 +133,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
     return status;
 }
 
-/* The case's settings with ours before the user's: the last one of a key counts. */
+/* Reads the case with this program's settings before those of the user: the last setting of a key applies. */
 static yoke_status read_case(yoke_context *context, const command_line *line, char *output, size_t size, fem_case **input)
 {
     const bool given = line->operands.count > 0;

@@ -10,18 +10,21 @@ enum { NUM_LOCKS = 256, SPINS = 64, SLOTS = 27, MOST_LANES = 16, MOST_COMPONENTS
 
 const char *const fem_bench_adding_name[FEM_BENCH_ADDINGS] = {"chunks", "private", "cas", "locks", "colouring", "owner", "unsynchronised"};
 
-/* Locks beside each other in a cache line would hinder each other. */
+/* Each lock has a cache line of its own to avoid false sharing. */
 typedef struct node_lock {
     _Alignas(64) atomic_int taken;
 } node_lock;
 
-/* Numbers of y are reached as atomic ones where threads meet: same size and alignment, and never mixed within a parallel region. */
+/*
+ * Where threads share entries of y, these are accessed as atomic doubles: same size and alignment, and never mixed with plain accesses
+ * within a parallel region.
+ */
 typedef _Atomic double shared_double;
 _Static_assert(sizeof(shared_double) == sizeof(double) && _Alignof(shared_double) == _Alignof(double), "atomic doubles are doubles");
 
 typedef struct adding adding;
 
-/* Adds the `count` values of a node, whose values in y begin at `to`. */
+/* Adds the `count` values of a node to y, where `to` points to the node's first entry. */
 typedef void node_adder(const adding *a, int64_t node, const double *values, int count, double *to);
 
 typedef struct one_batch {
@@ -30,22 +33,23 @@ typedef struct one_batch {
 } one_batch;
 
 struct adding {
-    fem_subdomain_functions call; /* the first member: subdomain->call is its address */
+    fem_subdomain_functions call; /* first member, because subdomain->call is its address */
     const fem_subdomain_functions *plain;
     cpu_subdomain *cpu;
     fem_bench_adding way;
-    fem_batches *sets;                /* [chunks][CPU_SETS] those of the chunks, which scatter to the nodes that they gather from */
-    double *own;                      /* PRIVATE: [chunks][own_values] */
-    int64_t own_values;               /* of a thread, whole cache lines */
-    node_lock *locks;                 /* [NUM_LOCKS] */
-    int64_t num_groups, room, *first; /* [num_groups + 1] COLOURS: colours; OWNERS: threads, without the batches that are all theirs */
-    one_batch *list;                  /* [first[num_groups]] */
+    fem_batches *sets;  /* [chunks][CPU_SETS] those of the chunks, but scattering to the nodes from which they gather */
+    double *own;        /* PRIVATE: [chunks][own_values] */
+    int64_t own_values; /* per thread, in whole cache lines */
+    node_lock *locks;   /* [NUM_LOCKS] */
+    /* [num_groups + 1] COLOURS: colours; OWNERS: threads, without batches that touch only nodes of their own. */
+    int64_t num_groups, room, *first;
+    one_batch *list; /* [first[num_groups]] */
 };
 
-/* The products of a batch, apart from y. */
+/* The products of a batch, not yet added to y. */
 typedef struct products {
     _Alignas(64) double values[(SLOTS * MOST_LANES + FEM_VALUES_BEHIND) * MOST_COMPONENTS];
-    int32_t place[SLOTS * MOST_LANES]; /* of a slot and lane there */
+    int32_t place[SLOTS * MOST_LANES]; /* of a slot and lane in `values` */
 } products;
 
 /* ------------------------------------------------------------------------------------------------ one batch */
@@ -111,7 +115,7 @@ static inline void add_locking(const adding *a, int64_t node, const double *valu
 {
     node_lock *lock = &a->locks[node % NUM_LOCKS];
     for (int spins = 0; atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire) != 0; spins++)
-        if (spins >= SPINS) { /* its holder may have no core */
+        if (spins >= SPINS) { /* the holder may be without a core */
             sched_yield();
             spins = 0;
         }
@@ -119,7 +123,10 @@ static inline void add_locking(const adding *a, int64_t node, const double *valu
     atomic_store_explicit(&lock->taken, 0, memory_order_release);
 }
 
-/* Relaxed loads and stores are the plain instructions, but may meet: threads lose each other's addends, and nothing worse happens. */
+/*
+ * Relaxed atomic loads and stores are compiled to plain instructions but are no data race.  Threads may lose addends of others, with no
+ * other effect.
+ */
 static inline void add_unsynchronised(const adding *a, int64_t node, const double *values, int count, double *to)
 {
     (void)a, (void)node;
@@ -171,7 +178,7 @@ static void run_private(void *user)
     }
 }
 
-/* By the threads of the region that calls it. */
+/* Executed by the threads of the enclosing parallel region. */
 static void clear_all(const cpu_task *task)
 {
     const cpu_subdomain *cpu = task->cpu;
@@ -244,7 +251,7 @@ static void run_owners(void *user)
     }
 }
 
-/* All elements: there are no interface nodes, so that the first phase has nothing to do. */
+/* Computes all elements: there are no interface nodes, so the first phase has nothing to do. */
 static void product_interior(fem_subdomain *subdomain, const fem_subdomain_vector *x, fem_subdomain_vector *y)
 {
     static yoke_task_function *const run[FEM_BENCH_ADDINGS] = {NULL,        run_private, run_swapping,      run_locking,
@@ -263,7 +270,7 @@ static int64_t count_batches(const adding *a)
     return count;
 }
 
-/* Puts a batch into the list's last group. */
+/* Appends a batch to the last group of the list. */
 static yoke_status put(adding *a, const fem_batches *set, int32_t batch)
 {
     yoke_context *context = a->cpu->subdomain.context;
@@ -272,7 +279,7 @@ static yoke_status put(adding *a, const fem_batches *set, int32_t batch)
     return status;
 }
 
-/* Whether a node of the batch's elements has the stamp, or, with `set_it`, gives it to all of them. */
+/* Without set_it, returns whether a node of the batch's elements has the stamp; with set_it, stamps all these nodes. */
 static int stamped(const fem_batches *set, int32_t batch, int64_t *stamp, int64_t value, int set_it)
 {
     const int32_t *gather = set->gather + (int64_t)batch * set->slots * set->width;
@@ -285,7 +292,7 @@ static int stamped(const fem_batches *set, int32_t batch, int64_t *stamp, int64_
     return 0;
 }
 
-/* Each colour takes, in the order of the elements, what is left and has no node in common with what it has. */
+/* Fills a colour: in the order of the elements, it gets each remaining batch that shares no node with those it already has. */
 static yoke_status take_colour(adding *a, uint8_t *done, int64_t *stamp)
 {
     yoke_status status = YOKE_OK;
@@ -313,7 +320,7 @@ static yoke_status make_colours(adding *a)
         status = yoke_grow(context, &a->first, a->num_groups + 1, &room, 64, sizeof *a->first);
         if (status) break;
         a->first[a->num_groups + 1] = a->first[a->num_groups];
-        a->num_groups++; /* so that stamps, which are zero at first, are numbers from 1 */
+        a->num_groups++; /* incremented first, so that stamps, which are initially zero, begin at 1 */
         status = take_colour(a, done, stamp);
     }
     yoke_release(context, stamp);
@@ -332,7 +339,7 @@ static int touches(const fem_batches *set, int32_t batch, const cpu_chunk *chunk
     return 0;
 }
 
-/* What a thread computes besides its chunk's elements that touch nodes of its own only. */
+/* Lists for each thread the batches that it computes in addition to its chunk's elements that touch only its own nodes. */
 static yoke_status make_owners(adding *a)
 {
     const cpu_subdomain *cpu = a->cpu;

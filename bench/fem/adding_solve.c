@@ -1,4 +1,4 @@
-/* A solve whose products add by a given way. */
+/* A solve whose products add by a given method. */
 #include <math.h>
 
 #include "common/console/interrupt.h"
@@ -13,7 +13,7 @@ typedef struct solve {
     fem_decomposition *decomposition;
     fem_vector *b, *x, *ax, *lifting; /* lifting: A g of the prescribed values g */
     double *load;
-    double first_s, last_s; /* when the first and the last iteration began */
+    double first_s, last_s; /* times at which the first and the last iteration began */
     int first, last;
 } solve;
 
@@ -74,7 +74,7 @@ static double lift(solve *s)
     return energy;
 }
 
-/* From ax = A x: of u = x + g. */
+/* Strain energy of u = x + g, given ax = A x. */
 static double energy_of(solve *s)
 {
     fem_vector_axpy(1, s->lifting, s->ax);

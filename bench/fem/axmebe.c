@@ -21,11 +21,11 @@ typedef struct run {
     fem_axmebe_result *result;
     double triad[FEM_AXMEBE_MAX_SETS]; /* bytes per second; 0: not measured yet */
     double dgemm[FEM_AXMEBE_MAX_SETS]; /* operations per second; NaN: not known */
-    /* of one size */
+    /* Members below: of the present size. */
     const char *mesh;
     int64_t asked;
     const fem_bench_model *model;
-    fem_bench_elements *elements; /* made when they are first needed */
+    fem_bench_elements *elements; /* created when they are first needed */
     double *u, *expected, *y;     /* [dofs] */
 } run;
 
@@ -76,13 +76,13 @@ static yoke_status keep_row(run *r, const fem_axmebe_row *row)
     return YOKE_OK;
 }
 
-/* What concerns one device or variant becomes the row's reason, and the run goes on. */
+/* A failure of one device or variant becomes the reason in its row, and the run continues. */
 static yoke_status excuse(run *r, yoke_status status, fem_axmebe_row *row)
 {
     if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY && status != YOKE_ERROR_UNAVAILABLE) return status;
     snprintf(row->why_not, sizeof row->why_not, "%s", yoke_last_error(r->context));
     for (char *c = row->why_not; *c; c++)
-        if (*c == '\n') *c = ' '; /* a compiler's messages */
+        if (*c == '\n') *c = ' '; /* line ends of a compiler's messages */
     return YOKE_OK;
 }
 
@@ -130,7 +130,7 @@ static double difference(const run *r)
     return sqrt(apart / square);
 }
 
-/* Whether the row may be timed. */
+/* Whether the result of the row is correct, so that it may be timed. */
 static int is_right(run *r, fem_axmebe_row *row)
 {
     row->difference = difference(r);
@@ -173,7 +173,7 @@ static void release_decomposition(decomposition_work *work)
     *work = (decomposition_work){0};
 }
 
-/* The decomposition at equal shares, and the product of r->u by it in r->y. */
+/* Creates the decomposition with equal shares, and computes its product with r->u in r->y. */
 static yoke_status make_decomposition(run *r, fem_devices *devices, fem_operator operator_kind, fem_adding adding, fem_exchange exchange,
                                       decomposition_work *work)
 {
@@ -226,7 +226,7 @@ static yoke_status measure_decomposition(run *r, fem_devices *devices, fem_axmeb
     return status;
 }
 
-/* Each on devices that are opened anew: one that was lost concerns one row only. */
+/* Opens the devices anew for each row, so that a lost device affects only one row. */
 static yoke_status measure_operators(run *r, int set)
 {
     const int several = strchr(r->options->set[set], '+') != NULL;
@@ -285,7 +285,7 @@ static yoke_status make_elements(run *r)
     return status;
 }
 
-/* The elements on the device of a set; *bench NULL, and the reason in the row, where they cannot be there. */
+/* Loads the elements to the device of a set.  If this is not possible, *bench is NULL and the row has the reason. */
 static yoke_status load_elements(run *r, int set, fem_devices **devices, fem_bench_device **bench, fem_axmebe_row *row)
 {
     yoke_status status = r->elements ? YOKE_OK : make_elements(r);
@@ -293,7 +293,7 @@ static yoke_status load_elements(run *r, int set, fem_devices **devices, fem_ben
     return status ? status : excuse(r, fem_bench_device_create(&(*devices)->list[0], r->elements, bench), row);
 }
 
-/* They share what is on the device; it is opened and filled anew after a variant that could not be measured. */
+/* The variants share the data on the device.  The device is opened and filled anew after a variant that could not be measured. */
 static yoke_status measure_variants(run *r, int set)
 {
     fem_devices *devices = NULL;
@@ -318,7 +318,7 @@ static yoke_status measure_variants(run *r, int set)
 
 /* ----------------------------------------------------------------------------------------------------- sizes */
 
-/* NaN where the device cannot do that: its rows will say why. */
+/* NaN if the device cannot compute it; its rows will contain the reason. */
 static yoke_status measure_triad(run *r, int set)
 {
     fem_devices *devices = NULL;
@@ -334,7 +334,10 @@ static yoke_status measure_triad(run *r, int set)
     return excuse(r, status, &unused);
 }
 
-/* For each number of threads that works on a set; before anything else runs in this process, so that no thread of it disturbs. */
+/*
+ * Measures the ceilings for each number of threads in the sets, before anything else runs in this process, so that no other thread
+ * interferes.
+ */
 static yoke_status measure_ceilings(run *r)
 {
     const fem_axmebe_options *options = r->options;
@@ -364,7 +367,7 @@ static yoke_status measure_set(run *r, int set)
     return status || several ? status : measure_variants(r, set);
 }
 
-/* Numbers in [-1, 1) that repeat (splitmix64). */
+/* Reproducible numbers in [-1, 1) (splitmix64). */
 static void fill_random(double *values, int64_t count)
 {
     uint64_t state = 1;
@@ -376,7 +379,7 @@ static void fill_random(double *values, int64_t count)
     }
 }
 
-/* r->expected = the product by the stored operator on all cores. */
+/* r->expected: the product by the stored operator on all cores. */
 static yoke_status make_expected(run *r)
 {
     fem_devices *host = NULL;
@@ -393,8 +396,8 @@ static yoke_status make_expected(run *r)
 }
 
 /*
- * The comparison stores all matrices once; the variants of Alg. 3 store them twice while they are computed, and then once beside what a
- * host device holds: two more.  Everything else is small beside them.
+ * The comparison stores all matrices once.  The variants of Alg. 3 need two more copies: two while the matrices are computed, later one in
+ * addition to that on a host device.  Everything else is small.
  */
 static yoke_status check_memory(const run *r, int64_t size)
 {
@@ -409,7 +412,7 @@ static yoke_status check_memory(const run *r, int64_t size)
                      (long long)size, needed / 1e9, (double)topology.memory_bytes / 1e9);
 }
 
-/* mesh: its number, as in fem_bench_mesh_name */
+/* mesh: number as in fem_bench_mesh_name */
 static yoke_status make_model(run *r, int mesh, int64_t size, fem_bench_model **model)
 {
     const fem_axmebe_options *options = r->options;

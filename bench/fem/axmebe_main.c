@@ -1,4 +1,4 @@
-/* yoke-bench-axmebe: which `yoke bench axmebe` starts. */
+/* yoke-bench-axmebe, started by `yoke bench axmebe`. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "fem/words.h"
 #include "session.h"
 
-static const int64_t quick_triad = 100000; /* triples for a run that only looks */
+static const int64_t quick_triad = 100000; /* number of triples in a quick run */
 
 typedef struct command_line {
     const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file, *meshes;
@@ -169,7 +169,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
     return status;
 }
 
-/* What was measured is written even where the run failed afterwards: `status` is how it ended. */
+/* Writes the results, even if the run failed later; status: that of the run. */
 static yoke_status finish(yoke_context *context, app_terminal *terminal, const command_line *line, const fem_axmebe_options *options,
                           const fem_axmebe_result *result, int argc, char **argv)
 {

@@ -74,7 +74,7 @@ void fem_axmebe_print_exchange(app_terminal *terminal, const fem_axmebe_result *
     }
 }
 
-/* The same as `row` on one thread of the host's cores, or NULL. */
+/* Returns the row that corresponds to `row` on one thread of the host's cores, or NULL. */
 static const fem_axmebe_row *find_single(const fem_axmebe_result *result, const fem_axmebe_row *row)
 {
     for (int64_t i = 0; i < result->num_rows; i++) {
@@ -143,7 +143,7 @@ static int same_series(const fem_axmebe_row *a, const fem_axmebe_row *b)
     return a->variant == b->variant && a->exchange == b->exchange && !strcmp(a->set, b->set) && !strcmp(a->mesh, b->mesh);
 }
 
-/* Whether row i is the first measured one of its series. */
+/* Whether row i is the first measured row of its series. */
 static int begins_series(const fem_axmebe_result *result, int64_t i)
 {
     if (result->rows[i].why_not[0]) return 0;
@@ -177,7 +177,7 @@ static void print_data(FILE *out, const void *data)
     }
 }
 
-/* One curve for each block of the data that is wanted. */
+/* Draws a curve for each requested block of the data. */
 static void print_curves(FILE *out, const fem_axmebe_result *result, int alg3_only, const char *columns)
 {
     int block = 0, curves = 0;

@@ -32,7 +32,7 @@ double fem_bench_cg_reference(fem_element element, int64_t elements)
     static const struct {
         fem_element element;
         int64_t elements;
-        double compliance; /* on which PETSc, MFEM and deal.II agree */
+        double compliance; /* the value on which PETSc, MFEM and deal.II agree */
     } known[] = {{FEM_Q1, 32 * 32 * 32, 6.83878799e-06},
                  {FEM_Q1, 64 * 64 * 64, 6.85191359e-06},
                  {FEM_Q2, 16 * 16 * 16, 6.85204242e-06},
@@ -73,7 +73,7 @@ void fem_bench_cg_result_destroy(fem_bench_cg_result *result)
 
 /* ---------------------------------------------------------------------------------------------------- memory */
 
-/* The peak begins anew, with what is in use now; zero: the system does not do that. */
+/* Resets the peak to the memory in use now.  Returns zero if the system does not support this. */
 static int forget_peak(void)
 {
     malloc_trim(0);
@@ -168,7 +168,7 @@ static yoke_status measure_row(run *r, const fem_bench_cube_options *cube, fem_b
     return keep_row(r, row);
 }
 
-/* The fewest threads first, so that the speed-up of more is known when they are done. */
+/* Starts with the fewest threads, so that the speed-up of more threads is known as soon as they are measured. */
 static yoke_status measure_size(run *r, int mesh, int64_t size)
 {
     const fem_bench_cg_options *options = r->options;
@@ -191,7 +191,7 @@ static yoke_status measure_size(run *r, int mesh, int64_t size)
     return status;
 }
 
-/* Before this process has threads that could disturb. */
+/* Called before this process has threads that could interfere. */
 static yoke_status measure_ceilings(run *r)
 {
     const fem_bench_cg_options *options = r->options;

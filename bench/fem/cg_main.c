@@ -1,4 +1,4 @@
-/* yoke-bench-cg: which `yoke bench cg` starts. */
+/* yoke-bench-cg, started by `yoke bench cg`. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,13 +128,13 @@ static void print_ceilings(app_terminal *terminal, const fem_bench_cg_result *re
     for (int64_t i = 0; i < result->num_rows; i++) {
         int64_t before = 0;
         while (before < i && result->rows[before].threads != result->rows[i].threads) before++;
-        if (before < i) continue; /* said already */
+        if (before < i) continue; /* printed already */
         app_ceilings_text(&result->rows[i].ceilings, text, sizeof text);
         app_print(terminal, "%s\n", text);
     }
 }
 
-/* What was measured is written even where the run failed afterwards: `status` is how it ended. */
+/* Writes the results, even if the run failed later; status: that of the run. */
 static yoke_status finish(yoke_context *context, app_terminal *terminal, const command_line *line, const fem_bench_cg_options *options,
                           const fem_bench_cg_result *result, int argc, char **argv)
 {

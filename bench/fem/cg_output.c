@@ -1,4 +1,4 @@
-/* Table, figure and record of solves. */
+/* Output of solves: table, figure and record. */
 #include <math.h>
 #include <string.h>
 

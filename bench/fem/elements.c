@@ -4,7 +4,7 @@ static int64_t row(int64_t i) { return i * (i + 1) / 2; }
 
 /* ---------------------------------------------------------------------------------------------------- tables */
 
-/* Slots without a node (serendipity elements) are left out, as in the matrices. */
+/* Slots without a node (serendipity elements) are omitted, as in the matrices. */
 static void list_nodes(const fem_space *space, fem_bench_elements *made)
 {
     for (int32_t e = 0; e < space->num_elements; e++) {
@@ -20,7 +20,7 @@ static void list_nodes(const fem_space *space, fem_bench_elements *made)
     }
 }
 
-/* A counting sort of the places in `node` by the node. */
+/* Sorts the places in `node` by node (counting sort). */
 static void list_entries(fem_bench_elements *made)
 {
     int64_t count = (int64_t)made->elements * made->nodes;
@@ -32,8 +32,8 @@ static void list_entries(fem_bench_elements *made)
 }
 
 /*
- * Round by round, each colour takes from the elements that are left, in their order, those that share no node with one already taken.
- * stamp [num_nodes]: the last round in which a node was taken; left [elements]: scratch.
+ * In each round, a colour gets those remaining elements, in their order, that share no node with an element of the colour. stamp
+ * [num_nodes]: the last round in which a node was used; left [elements]: scratch.
  */
 static void colour(fem_bench_elements *made, int32_t *stamp, int32_t *left)
 {
@@ -100,7 +100,7 @@ static void keep_matrix(int32_t element, const double *packed, void *user)
         }
 }
 
-/* By a subdomain that stores them, since its set-up computes them with all threads of the device. */
+/* Uses a subdomain that stores the matrices, because its set-up computes them with all threads of the device. */
 static yoke_status make_matrices(const fem_space *space, const fem_constraints *constraints, const fem_device *host,
                                  fem_bench_elements *made)
 {

@@ -7,7 +7,7 @@
 #include "common/console/numbers.h"
 
 enum { MIN_BATCHES = 3, BATCHES_WANTED = 10 };
-static const int64_t most_times = (int64_t)1 << 24; /* of a batch: where the clock stands still */
+static const int64_t most_times = (int64_t)1 << 24; /* of a batch, if the clock does not advance */
 
 double fem_bench_quantile(double *values, int64_t count, double q)
 {
@@ -65,8 +65,8 @@ yoke_status fem_bench_compare(yoke_context *context, const double *a, const doub
     difference->median = fem_bench_quantile(values, count, 0.5);
     for (int64_t i = 0; i < count; i++) values[i] = fabs(values[i] - difference->median);
     /*
-     * 1.4826 times the median deviation is the standard deviation of normal numbers, and their median has sqrt(pi / 2) of the mean's standard
-     * error; 1.96 of them make 95 %.
+     * For the normal distribution, 1.4826 times the median deviation is the standard deviation, and the standard error of the median is
+     * sqrt(pi / 2) times that of the mean; 1.96 standard errors give the 95 % interval.
      */
     difference->uncertainty = count < 3 ? NAN : 1.96 * 1.2533 * 1.4826 * fem_bench_quantile(values, count, 0.5) / sqrt((double)count);
     difference->below_noise = !(fabs(difference->median) > difference->uncertainty);

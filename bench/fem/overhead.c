@@ -15,7 +15,7 @@ typedef struct run {
     fem_devices *devices;
     fem_forest *forest;
     int32_t cut[FEM_MAX_DEVICES + 1];
-    /* of one step */
+    /* Members below: of the present step. */
     fem_space *space;
     fem_boundary *boundary;
     fem_constraints *constraints;
@@ -57,7 +57,7 @@ static yoke_status make_cut(run *r)
 
 /* ---------------------------------------------------------------------------------------------------- solves */
 
-/* One solve from zero; u NULL, or [num_nodes][components] for the solution. */
+/* Solves once, beginning with zero; u: NULL, or [num_nodes][components] for the solution. */
 static yoke_status solve(const run *r, int measuring, double *seconds, int64_t *iterations, double *u)
 {
     const fem_case_solver *solver = &r->options->input->keys.solver;
@@ -85,7 +85,7 @@ static yoke_status solve(const run *r, int measuring, double *seconds, int64_t *
     return status;
 }
 
-/* The order in a pair changes from one to the next, so that a slow drift of the machine's speed does not count for one side. */
+/* The order within a pair alternates, so that a slow drift of the machine's speed favours neither side. */
 static yoke_status solve_pairs(const run *r, fem_overhead_step *step)
 {
     yoke_status status = YOKE_OK;
@@ -97,7 +97,7 @@ static yoke_status solve_pairs(const run *r, fem_overhead_step *step)
     return status ? status : fem_bench_compare(r->context, step->measuring_s, step->plain_s, step->pairs, &step->difference);
 }
 
-/* The next mesh; *ended: there is none. */
+/* Refines the mesh; *ended: there is no next mesh. */
 static yoke_status refine(run *r, const double *u, int *ended)
 {
     const fem_case_refine *limits = &r->options->input->keys.refine;
@@ -137,7 +137,7 @@ static yoke_status one_step(run *r, fem_overhead_step *step, int *ended)
     if (!status) status = fem_constraints_create(r->space, r->boundary, &r->constraints);
     if (!status) status = make_cut(r);
     if (!status) status = yoke_allocate(r->context, (int64_t)r->space->num_nodes * r->space->components, sizeof *u, &u);
-    if (!status) status = solve(r, 1, &unused, &step->iterations, u); /* warms up */
+    if (!status) status = solve(r, 1, &unused, &step->iterations, u); /* warm-up */
     if (!status) {
         step->elements = r->space->num_elements;
         step->dofs = (int64_t)r->space->num_nodes * r->space->components;

@@ -1,4 +1,4 @@
-/* yoke-bench-overhead: which `yoke bench overhead` starts. */
+/* yoke-bench-overhead, started by `yoke bench overhead`. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ static yoke_status write_record(yoke_context *context, const char *path, const f
     return status;
 }
 
-/* What was measured is written even where the run failed afterwards. */
+/* Writes the results, even if the run failed later. */
 static yoke_status finish(yoke_context *context, app_terminal *terminal, const command_line *line, const fem_overhead_result *result,
                           int argc, char **argv)
 {

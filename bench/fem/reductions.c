@@ -75,7 +75,7 @@ static yoke_status solve_by_multigrid(const run *r, fem_devices *devices, fem_so
     return fem_solve(r->space, r->boundary, r->constraints, NULL, &options, &hooks, solution);
 }
 
-/* As yoke fem; the last mesh is left with its space. */
+/* Refines as yoke fem does; the last mesh remains with its space. */
 static yoke_status make_mesh(run *r, fem_devices *devices)
 {
     const fem_case *input = r->options->input;
@@ -95,8 +95,8 @@ static yoke_status make_mesh(run *r, fem_devices *devices)
 }
 
 /*
- * Of an iteration: those of a product; and of vectors 18 numbers a dof.  Of these (p, q), (r, q) and (q, q) take 3; x += alpha p, r -= alpha q 6;
- * z = B r 4, two for the blocks; (r, z) 2; p = z + beta p 3.
+ * Bytes of an iteration: those of a product, and 18 numbers of vectors per degree of freedom: 3 for (p, q), (r, q) and (q, q); 6 for x +=
+ * alpha p and r -= alpha q; 4 for z = B r, two of them for the blocks; 2 for (r, z); 3 for p = z + beta p.
  */
 static double least_bytes(const run *r)
 {
@@ -118,7 +118,7 @@ static yoke_status open_devices(const run *r, int way, fem_devices **devices)
     return app_ranks_agree(r->options->ranks, fem_devices_open(r->context, names, devices));
 }
 
-/* Lost addends may end a solve as they like: what its iterations took is known nevertheless. */
+/* If addends are lost, a solve may fail; the time of its iterations is known nevertheless. */
 static yoke_status solve_once(const run *r, fem_reductions_row *row)
 {
     const int may_fail = row->way == FEM_BENCH_ADD_UNSYNCHRONISED && r->options->threads > 1, i = row->solves;
@@ -144,7 +144,7 @@ static yoke_status solve_once(const run *r, fem_reductions_row *row)
     return YOKE_OK;
 }
 
-/* In turns, each round from another way on, so that a drift of the machine's speed meets all of them. */
+/* Alternates between the methods, each round beginning with another one, so that a drift of the machine's speed affects all of them. */
 static yoke_status solve_in_turns(const run *r, fem_reductions_result *result)
 {
     yoke_status status = YOKE_OK;

@@ -1,4 +1,4 @@
-/* yoke-bench-fem-reductions: which `yoke bench fem-reductions` starts, and bench/fem-reductions under mpirun. */
+/* yoke-bench-fem-reductions, started by `yoke bench fem-reductions`, and by bench/fem-reductions under mpirun. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -189,7 +189,10 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
         status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: takes its temperature from another case, which is not solved here",
                            line->operands.text[0]);
     if (!status && app_ranks_number(ranks) == 0) status = app_file_check(context, line->json);
-    /* Before this process has threads that could disturb; of several ranks each measures beside the others, which says nothing. */
+    /*
+     * Measured before this process has threads that could interfere.  Several ranks would measure at the same time, which is not
+     * meaningful.
+     */
     if (!status && app_ranks_count(ranks) == 1) status = app_ceilings_measure(context, options.threads, line->quick, NULL, &ceilings);
     status = app_ranks_agree(ranks, status);
     if (!status) status = app_ranks_agree(ranks, fem_session_start(context, ranks));

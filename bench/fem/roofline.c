@@ -11,14 +11,17 @@
 
 /* ---------------------------------------------------------------------------------------------------- counts */
 
-/* One component's way to the points, their differences, and both back: lines of 2 or 3 values along each of three axes. */
+/*
+ * Operations of one component: interpolation to the points, derivatives, and the transposes of both, on lines of 2 or 3 values along each
+ * of three axes.
+ */
 static double sweeps(int nodes_1d)
 {
     if (nodes_1d == 2) return 12 * 6 + 12 * 1 + (4 * 1 + 8 * 3) + 12 * 6;
     return 27 * 9 + 27 * 7 + (9 * 7 + 18 * 10) + 27 * 8;
 }
 
-/* From the gradient in reference coordinates to the weighted stress (flux) in them. */
+/* From the gradient to the weighted stress (flux), both in reference coordinates. */
 static double at_point(int components) { return components == 3 ? 45 + 1 + 4 + 1 + 6 + 6 + 45 : 1 + 3 * 6 + 3 * 5; }
 
 double fem_bench_flops(const fem_space *space, int variant)
@@ -27,9 +30,9 @@ double fem_bench_flops(const fem_space *space, int variant)
     double element = 2.0 * m * m;
     if (variant == FEM_AXMEBE_MATRIXFREE) {
         element = c * sweeps(space->slots == 8 ? 2 : 3) + space->slots * at_point(c);
-        if (serendipity) element += c * (74 + 81); /* 20 -> 27 nodes, and its transpose */
+        if (serendipity) element += c * (74 + 81); /* from 20 to 27 nodes, and the transpose */
     }
-    return space->num_elements * (element + m); /* m: added into y */
+    return space->num_elements * (element + m); /* m: additions to y */
 }
 
 int fem_bench_host_threads(const char *set)
@@ -55,7 +58,7 @@ static int belongs(const fem_axmebe_row *row)
     return !row->why_not[0] && isfinite(row->triad_bytes_per_s) && isfinite(row->dgemm_flops_per_s);
 }
 
-/* Whether row i is the first one that belongs on its set of devices. */
+/* Whether row i is the first row with its set of devices in the figure. */
 static int begins_set(const fem_axmebe_result *result, int64_t i)
 {
     if (!belongs(&result->rows[i])) return 0;

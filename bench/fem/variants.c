@@ -8,7 +8,7 @@
 
 enum { VECTOR_GROUP = 256, WRITE_BYTES = 1 << 28 };
 
-/* The same text for the compilers of other devices. */
+/* The same kernels as text, for the compilers of other devices. */
 extern const char fem_axmebe_text[];
 
 typedef enum kernel { O2EL_VECTOR, O2EL_MATRIX, DSPMV, EL2O_VECTOR, PAR, TRIAD, KERNELS } kernel;
@@ -22,7 +22,7 @@ static const yoke_host_kernel host_kernels[KERNELS] = {
     [TRIAD] = {"axmebe_triad", axmebe_triad},
 };
 
-/* Of the device; `matrix`: the elements' matrices in their own order. */
+/* Buffers on the device; MATRIX: the elements' matrices in their own order. */
 typedef enum memory { NODE, PLACE, STORE, FIRST, ENTRY, ORDER, MATRIX, U, Y, ELEMENT_U, ELEMENT_Y, MEMORIES } memory;
 
 struct fem_bench_device {
@@ -30,10 +30,10 @@ struct fem_bench_device {
     yoke_device *device;
     yoke_queue *queue;
     const fem_bench_elements *elements;
-    yoke_program *program, *blas; /* blas: made at its first product */
+    yoke_program *program, *blas; /* blas: created with its first product */
     yoke_function *function[KERNELS], *packed;
     yoke_buffer *buffer[MEMORIES];
-    double *host_u, *host_y; /* of the device's fast kind */
+    double *host_u, *host_y; /* in memory that the device reaches fast */
 };
 
 /* --------------------------------------------------------------------------------------------------- set-up */
@@ -60,7 +60,7 @@ static void list_bytes(const fem_bench_elements *elements, int64_t bytes[MEMORIE
     bytes[ELEMENT_U] = bytes[ELEMENT_Y] = count * elements->components * value;
 }
 
-/* In pieces: drivers keep a copy of what is on its way. */
+/* Writes in pieces, because drivers keep a copy of data in transfer. */
 static yoke_status write_whole(fem_bench_device *bench, memory to, int64_t bytes, const void *from)
 {
     yoke_status status = YOKE_OK;
@@ -117,7 +117,7 @@ yoke_status fem_bench_device_create(const fem_device *device, const fem_bench_el
 void fem_bench_device_destroy(fem_bench_device *bench)
 {
     if (!bench) return;
-    yoke_queue_finish(bench->queue); /* nothing may be at work on what goes; a failure has been told before */
+    yoke_queue_finish(bench->queue); /* the buffers may be in use until then; a failure has been reported before */
     for (int i = 0; i < MEMORIES; i++) yoke_buffer_destroy(bench->buffer[i]);
     if (bench->host_u) yoke_host_release(bench->device, bench->host_u);
     if (bench->host_y) yoke_host_release(bench->device, bench->host_y);
@@ -143,7 +143,7 @@ yoke_status fem_bench_device_read(fem_bench_device *bench, double *y)
 
 yoke_status fem_bench_device_finish(fem_bench_device *bench) { return yoke_queue_finish(bench->queue); }
 
-/* A kernel over `count` things, each by an item. */
+/* Launches a kernel with one item for each of `count` entries. */
 static yoke_status launch_all(const fem_bench_device *bench, kernel number, int64_t count, const yoke_argument *arguments,
                               int64_t num_arguments)
 {
@@ -271,7 +271,7 @@ static void run_host_triad(void *user)
     const int64_t count = t->count;
     for (int r = 0; r < TRIAD_REPETITIONS; r++) {
         double start_s = yoke_clock_s();
-        if (r == 0) { /* the thread that works on a page touches it first */
+        if (r == 0) { /* first touch by the thread that works on the page */
 #pragma omp parallel for simd schedule(static)
             for (int64_t i = 0; i < count; i++) b[i] = 1, c[i] = 2, a[i] = 0;
             continue;

@@ -12,7 +12,7 @@ const char *const fem_bench_mesh_name[FEM_BENCH_MESHES] = {"curved",         "af
 
 /* ------------------------------------------------------------------------------------------------------ cube */
 
-/* Three numbers that differ by at most one and whose product is near n. */
+/* Finds three numbers that differ by at most one and whose product is near n. */
 static void near_cube(double n, int sides[3])
 {
     int side = (int)fmax(1, floor(cbrt(n) + 1e-9)), best[3] = {side, side, side};
@@ -83,7 +83,7 @@ static yoke_status finish(yoke_status status, fem_bench_model *made, fem_bench_m
     return status;
 }
 
-/* How far the leaves' centres are from the cube's origin, before it is curved. */
+/* Distances of the leaves' centres from the cube's origin, before the cube is curved. */
 static void measure_distances(const fem_bench_model *model, const int trees[3], double *distance)
 {
     const p8est_t *p8est = model->forest->p8est;
@@ -101,7 +101,7 @@ static void measure_distances(const fem_bench_model *model, const int trees[3], 
     }
 }
 
-/* Refines the leaves next to the origin: each adds seven, and the balance between sizes some more. */
+/* Refines the leaves nearest to the origin: each adds seven leaves, and the balance between sizes adds more. */
 static yoke_status refine_corner(fem_bench_model *model, const int trees[3], int64_t elements)
 {
     const int64_t leaves = fem_forest_leaves(model->forest), wanted = (elements - leaves) / 7;
@@ -143,7 +143,7 @@ yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_option
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the faces of a curved cube are no planes: it cannot be loaded");
     fem_bench_cube_size(options->elements, trees, &level);
     if (options->mesh.hanging && level > 0)
-        level--; /* and what refining adds makes up for it */
+        level--; /* refinement adds the missing elements */
     else if (options->mesh.hanging)
         fem_bench_cube_size((options->elements + 2) / 3, trees, &level);
     for (; options->mesh.shape == FEM_CUBE_DEFORMED && trees[0] < 4 && level > 0; level--)
@@ -157,7 +157,7 @@ yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_option
     return finish(status, made, model);
 }
 
-/* Marks leaves in Morton order: each adds seven, and the balance between sizes some more. */
+/* Refines leaves in Morton order: each adds seven leaves, and the balance between sizes adds more. */
 static yoke_status refine_first(fem_bench_model *model, int64_t elements)
 {
     int64_t leaves = fem_forest_leaves(model->forest), count = (elements - leaves) / 7;

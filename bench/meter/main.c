@@ -1,4 +1,4 @@
-/* yoke-bench-meter: what metering itself costs: beginning and ending a region, and sampling, on files in memory. */
+/* yoke-bench-meter: the cost of metering (beginning and ending a region, and sampling), on files in memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 
 enum { PATH_BYTES = 512 };
 
-static const double update_s = 0.02; /* of the power meters: they are read twice in a period */
+static const double update_s = 0.02; /* update period of the power meters, which are read twice in a period */
 static const double goal_region_us = 10, goal_share = 1e-3;
 
 typedef struct command_line {
@@ -30,9 +30,9 @@ typedef struct command_line {
 } command_line;
 
 typedef struct figures {
-    double region_us, region_p99_us; /* begin and end together, two counters */
-    double rate_hz, share;           /* two power meters: readings of each per second, CPU seconds per second */
-    double sleeping_share;           /* of a thread that only wakes up so often: the system's part */
+    double region_us, region_p99_us; /* of beginning and ending a region with two counters */
+    double rate_hz, share;           /* two power meters: readings of each per second, and CPU seconds per second */
+    double sleeping_share;           /* the same for a thread that only wakes up as often: the part due to the system */
 } figures;
 
 /* --------------------------------------------------------------------------------------------------- tree */

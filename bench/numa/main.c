@@ -1,4 +1,4 @@
-/* yoke-bench-numa: what `yoke bench numa` starts. */
+/* yoke-bench-numa, started by `yoke bench numa`. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct command_line {
     const char *seconds_text, *directory, *json;
 } command_line;
 
-/* Seconds of a pass and joules of the machine's meters in it: means with half widths of 95 % intervals. */
+/* Seconds of a pass, and joules of the machine's meters during it: means with half widths of 95 % intervals. */
 typedef struct numa_row {
     bool product;
     numa_placement placement;
@@ -37,7 +37,7 @@ typedef struct bench {
     numa_vectors vectors[NUMA_PLACEMENTS];
     int num_rows;
     numa_row row[NUM_ROWS];
-    char energy_note[256];    /* why there are no energies; "" */
+    char energy_note[256];    /* why there are no energies, or "" */
     double *seconds, *joules; /* [placements][repeats] */
 } bench;
 
@@ -63,7 +63,7 @@ static yoke_status measure_once(bench *b, bool product, int placement, int64_t p
     return app_interrupt_check(b->context);
 }
 
-/* Placements take turns, so that what changes on the machine meets all of them. */
+/* Alternates between the placements, so that changes of the machine affect all of them. */
 static yoke_status measure_kernel(bench *b, bool product)
 {
     double sum;
@@ -110,7 +110,7 @@ static yoke_status measure(bench *b)
 
 static const char *kernel_name(const numa_row *row) { return row->product ? "product" : "triad"; }
 
-/* Table 4.1: an interval that meets that of the right placement says that no difference was seen. */
+/* Table 4.1: if the interval overlaps that of the correct placement, no difference was found. */
 static const char *judge(const bench *b, const numa_row *row)
 {
     const numa_row *right = &b->row[row->product ? NUMA_PLACEMENTS : 0];
@@ -173,7 +173,7 @@ static void print_script(FILE *out, const void *data)
     fputs("unset multiplot\n", out);
 }
 
-/* NULL where memory ended. */
+/* NULL: out of memory. */
 static json_t *rows_value(const bench *b)
 {
     json_t *array = json_array();

@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------------- machine */
 
-/* Cores, or hardware threads where the machine shows no cores. */
+/* Cores, or hardware threads if the machine reports no cores. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
     return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -78,7 +78,7 @@ const char *numa_placement_name(numa_placement placement)
 
 static int num_threads(const numa_machine *machine) { return machine->nodes * machine->threads_per_node; }
 
-/* Pages of the three vectors on all nodes in turn, before they are touched. */
+/* Interleaves the pages of the three vectors over all nodes, before the pages are touched. */
 static yoke_status interleave(yoke_context *context, const numa_vectors *v)
 {
     double *const parts[] = {v->a, v->b, v->c};
@@ -95,7 +95,7 @@ static yoke_status interleave(yoke_context *context, const numa_vectors *v)
     return status;
 }
 
-/* Each thread writes an interval: its own, or that of a thread of the node before its own. */
+/* Each thread writes an interval: its own, or that of a thread of the previous node. */
 static bool touch(const numa_vectors *v, numa_placement placement)
 {
     const int threads = num_threads(v->machine), shift = placement == NUMA_WRONG ? v->machine->threads_per_node : 0;
@@ -115,7 +115,7 @@ yoke_status numa_vectors_create(yoke_context *context, const numa_machine *machi
     numa_vectors made = {.machine = machine};
     made.interval = ((numbers + threads - 1) / threads + page - 1) / page * page;
     made.bytes = (size_t)(made.interval * threads) * sizeof(double);
-    made.a = hwloc_alloc(machine->topology, made.bytes); /* whole pages, not touched */
+    made.a = hwloc_alloc(machine->topology, made.bytes); /* whole pages that are not touched yet */
     made.b = hwloc_alloc(machine->topology, made.bytes);
     made.c = hwloc_alloc(machine->topology, made.bytes);
     yoke_status status = YOKE_OK;
@@ -188,7 +188,7 @@ double numa_run(const numa_vectors *v, bool product, int64_t passes, double *sum
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static, 1)
-        for (int t = 0; t < threads; t++) (void)bind_thread(v->machine, t); /* they were bound once, when the vectors were made */
+        for (int t = 0; t < threads; t++) (void)bind_thread(v->machine, t); /* binding succeeded when the vectors were created */
 #pragma omp master
         begin = yoke_clock_s();
 #pragma omp barrier

@@ -5,7 +5,7 @@
 #include "common/console/interrupt.h"
 #include "common/console/numbers.h"
 
-/* 8 devices with 10 levels each at constant speeds shall take less than 5 ms, whatever else there is; of points nothing is asked. */
+/* 8 devices with 10 levels each and constant speeds must take less than 5 ms, with any other costs.  There is no goal for points. */
 #define GOAL_S 5e-3
 #define LINEAR .devices = 8, .hosts = 2, .levels = 10
 #define ROUND(devices_, levels_, phases_) .devices = devices_, .hosts = 1, .levels = levels_, .starts = 1, .copies = 1, .phases = phases_
@@ -43,7 +43,7 @@ const plan_case plan_cases[] = {
 };
 const int num_plan_cases = sizeof plan_cases / sizeof plan_cases[0];
 
-/* Plans problem `number`; the same problems for all objectives. */
+/* Plans a problem, which is the same for all objectives. */
 static yoke_status plan_one(yoke_context *context, const plan_case *timed, yoke_objective objective, uint64_t state, double *seconds,
                             double *nodes, plan_figures *figures)
 {

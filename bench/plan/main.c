@@ -1,4 +1,4 @@
-/* yoke-bench-plan: what a plan takes, and a decision of the balancer. */
+/* yoke-bench-plan: the time of a plan and of a decision of the balancer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 /* ---------------------------------------------------------------------------------------------------- output */
 
-/* In time, and proved; of rounds to a hundredth. */
+/* Within the goal's time, and proved optimal; for rounds, to within one per cent. */
 static bool is_met(const timed_row *row)
 {
     const plan_figures *f = &row->figures;

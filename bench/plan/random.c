@@ -14,7 +14,7 @@ bool random_chance(random_state *random, double probability) { return random_uni
 
 double random_ratio(random_state *random, double low, double high) { return low * exp(random_uniform(random, 0, log(high / low))); }
 
-/* Units up to one and a half times all units, whole numbers in most cases; seconds from a speed that changes from point to point. */
+/* Units up to one and a half times all units, mostly whole numbers; seconds from a speed that varies from point to point. */
 static void draw_points(const plan_shape *shape, random_state *random, yoke_plan_level *level, double (*points)[2])
 {
     int64_t count = random_whole(random, 1, shape->points), cliff = random_whole(random, 1, count);
@@ -23,7 +23,7 @@ static void draw_points(const plan_shape *shape, random_state *random, yoke_plan
     for (int64_t k = 0, kept = 0; k < count; k++) {
         double units = random_ratio(random, fmin(0.5, most), most);
         if (whole) units = ceil(units);
-        /* by units: insertion sort, without equal ones */
+        /* insertion sort by units, without duplicates */
         int64_t at = kept;
         while (at > 0 && points[at - 1][0] > units) at--;
         if (at > 0 && points[at - 1][0] >= units) continue;
@@ -39,7 +39,7 @@ static void draw_points(const plan_shape *shape, random_state *random, yoke_plan
     level->points = points[0];
 }
 
-/* Speeds fall and powers fall faster with the frequency; now and then a level is worse than another in every way. */
+/* Speeds decrease with the frequency, and powers decrease faster; occasionally a level is worse than another in every respect. */
 static void draw_levels(const plan_shape *shape, random_state *random, int i, plan_random *drawn)
 {
     yoke_plan_device *device = &drawn->devices[i];
@@ -90,7 +90,10 @@ static void draw_device(const plan_shape *shape, random_state *random, int i, pl
     draw_levels(shape, random, i, drawn);
 }
 
-/* Like the levels of a multigrid method: a device is slower on some, and its start costs matter the more the fewer units there are. */
+/*
+ * Similar to the levels of a multigrid method: a device is slower on some levels, and start costs are more important if there are fewer
+ * units.
+ */
 static void draw_round(const plan_shape *shape, random_state *random, plan_random *drawn)
 {
     drawn->round = (yoke_round){.num_cuts = 1, .cut_units = &drawn->problem.units, .num_phases = shape->phases, .phases = drawn->phases};
@@ -113,7 +116,7 @@ static void draw_round(const plan_shape *shape, random_state *random, plan_rando
 
 static double draw_alone(random_state *random) { return random_chance(random, 0.8) ? random_uniform(random, 0.5, 1) : 0; }
 
-/* By how much a level is faster alone; of a round each phase by another part. */
+/* Draws by how much a level is faster alone; in a round, each phase has a factor of its own. */
 static void draw_contention(random_state *random, plan_random *drawn)
 {
     for (int64_t i = 0; i < drawn->problem.num_devices; i++)

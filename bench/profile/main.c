@@ -1,4 +1,4 @@
-/* yoke-bench-profile: power profiles and energies of short kernels on simulated sensors, against their truth. */
+/* yoke-bench-profile: power profiles and energies of short kernels on simulated sensors, compared with the true values. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "common/files/record.h"
 #include "profile/simulate.h"
 
-/* Sensors with a window that a profile can be seen through, for kernels of 0.5, 2 and 10 ms; the others tell energies only. */
+/* Sensors whose window permits a profile, for kernels of 0.5, 2 and 10 ms; the others give only energies. */
 static const profile_case cases[] = {
     {"c2075", 0.0005, false},         {"c2075", 0.002, false},
     {"c2075", 0.010, false},          {"pascal", 0.0005, false},
@@ -33,7 +33,7 @@ static const profile_case cases[] = {
     {"hopper", 0.002, true},
 };
 
-/* Profiles are made for the first so many seeds of a row: they take most of the time. */
+/* Profiles are computed only for the first PROFILES seeds of a row, because they take most of the time. */
 enum { NUM_CASES = sizeof cases / sizeof cases[0], PROFILES = 20 };
 
 static const double goal_error = 0.05, goal_least = 0.90, goal_most = 0.98, goal_device_s = 300;
@@ -49,7 +49,9 @@ typedef struct command_line {
     const char *sensor, *json, *directory;
 } command_line;
 
-/* The goals hold for what can be expected of so many seeds: shares within three standard deviations of their ends. */
+/*
+ * Shares may exceed their limits by three standard deviations for this number of seeds; from 1000 seeds on, they must be within the limits.
+ */
 static bool is_met(const case_figures *f)
 {
     double n = (double)f->trials, slack_low = 3 * sqrt(goal_least * (1 - goal_least) / n),
@@ -91,7 +93,7 @@ static case_figures find_figures(const profile_trial *trials, int64_t count, dou
     return f;
 }
 
-/* All seeds of a case, a context for each thread. */
+/* Simulates all seeds of a case, with one context per thread. */
 static yoke_status simulate_all(yoke_context *context, const profile_case *simulation, const command_line *line, profile_trial *trials)
 {
     yoke_status failure = YOKE_OK;
@@ -153,7 +155,7 @@ static void print_script(FILE *out, const void *data)
           out);
 }
 
-/* One profile as a figure: a kernel of two steps as a sensor shows it, and what is made of that. */
+/* Draws a profile: a kernel of two steps as shown by a sensor, and the profile computed from it. */
 static yoke_status write_example(yoke_context *context, const char *directory, bool *drawn)
 {
     app_simulated_options options;

@@ -5,7 +5,7 @@
 
 static const double gain_error = 0.05;
 
-/* A number in [0, 1) that depends on seed and purpose only (splitmix64). */
+/* A number in [0, 1) that depends only on seed and purpose (splitmix64). */
 static double draw(uint64_t seed, uint64_t purpose)
 {
     uint64_t z = (seed * 64 + purpose + 1) * 0x9e3779b97f4a7c15u;
@@ -14,7 +14,7 @@ static double draw(uint64_t seed, uint64_t purpose)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* The options of a trial: the case, with delay, gain and bias drawn by the seed (gain within 5 %, bias within 5 W). */
+/* The options of a trial: the case, with delay, gain and bias derived from the seed (gain within 5 %, bias within 5 W). */
 static yoke_status options_of(yoke_context *context, const profile_case *simulation, uint64_t seed, app_simulated_options *options)
 {
     yoke_status status = app_simulated_preset(context, simulation->sensor, options);
@@ -37,7 +37,7 @@ static double truth_at(const app_simulated_options *o, double time_s)
     return o->gain * o->idle_w + o->bias_w;
 }
 
-/* Root mean square error in the middle 80 % of the run, where edges, which no profile shows sharply, do not count. */
+/* Root mean square error in the middle 80 % of the run; edges, which no profile shows sharply, are excluded. */
 static double profile_error(const app_simulated_options *o, const yoke_profile *profile)
 {
     double squares = 0, count = 0, power = 0, length = 0;
@@ -113,7 +113,7 @@ yoke_status profile_simulate_options(yoke_context *context, const app_simulated_
 yoke_status profile_simulate(yoke_context *context, const profile_case *simulation, uint64_t seed, profile_trial *trial)
 {
     app_simulated_options options;
-    /* Identification counts: five minutes together. */
+    /* Includes the identification: five minutes in total. */
     const yoke_profile_options wanted = {.max_s = 200, .points = simulation->energy_only ? -1 : 0};
     yoke_status status = options_of(context, simulation, seed, &options);
     return status ? status : profile_simulate_options(context, &options, &wanted, trial);

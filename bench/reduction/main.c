@@ -1,4 +1,4 @@
-/* yoke-bench-reduction: what `yoke bench reduction` starts. */
+/* yoke-bench-reduction, started by `yoke bench reduction`. */
 #define _GNU_SOURCE /* sched_setaffinity */
 
 #include <errno.h>
@@ -24,31 +24,31 @@ typedef struct command_line {
     const char *seconds_text, *order_text, *directory, *json;
 } command_line;
 
-/* What all measurements need. */
+/* Data common to all measurements. */
 typedef struct bench {
     yoke_context *context;
     app_terminal *terminal;
     const command_line *line;
     reduction_results *results;
-    cpu_set_t allowed;             /* processors of this process */
+    cpu_set_t allowed;             /* processors that this process may use */
     double *y, *reference, *times; /* [dofs], [dofs], [METHODS][repeats] */
 } bench;
 
-/* 1, 2, 4, ... and the most itself; 0 at the end. */
+/* The sequence 1, 2, 4, ..., most; 0 at the end. */
 static int next_threads(int threads, int64_t most)
 {
     if (threads >= most) return 0;
     return 2 * threads < most ? 2 * threads : (int)most;
 }
 
-/* Sorts them, too. */
+/* Also sorts the times. */
 static double median(int64_t count, double *times)
 {
     app_sort(times, count);
     return count % 2 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
 }
 
-/* The calling thread to one of these processors; Linux counts those of different cores first. */
+/* Binds the calling thread to one of these processors.  Linux numbers processors of different cores first. */
 static int bind_thread(const cpu_set_t *allowed, int64_t number)
 {
     cpu_set_t one;
@@ -58,7 +58,10 @@ static int bind_thread(const cpu_set_t *allowed, int64_t number)
     return sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno;
 }
 
-/* Each of the next parallel regions' threads to a core of its own as long as there are enough; that it is refused changes only times. */
+/*
+ * Binds each thread of the following parallel regions to a core of its own, if there are enough cores.  If binding is refused, only the
+ * times are affected.
+ */
 static void bind_threads(const bench *b, int threads)
 {
     int error = 0;
@@ -73,7 +76,7 @@ static void bind_threads(const bench *b, int threads)
 
 /* ---------------------------------------------------------------------------------------------------- triad */
 
-/* The best of several, bytes as the program states them: 24 for each element. */
+/* Best of several runs, with bytes as stated by the program: 24 for each element. */
 static yoke_status measure_triad(bench *b, int threads)
 {
     void *memory = NULL;
@@ -108,7 +111,7 @@ static double triad_of(const reduction_results *results, int threads)
 
 /* -------------------------------------------------------------------------------------------- element vectors */
 
-/* All ways; LOCKS of 1, 4, ... 4096 are the last seven. */
+/* All methods; the last seven are LOCKS with 1, 4, ... 4096 locks. */
 enum { METHODS = 12, FIRST_LOCKS = 5 };
 
 static reduction_row row_of(const reduction_work *work, int k, int threads)
@@ -121,7 +124,7 @@ static reduction_row row_of(const reduction_work *work, int k, int threads)
     return row;
 }
 
-/* Passes until the least time is over: seconds of one.  What came out is checked. */
+/* Repeats passes for the minimum time, and returns the seconds of a pass.  Checks the result. */
 static yoke_status time_once(bench *b, const reduction_method *method, reduction_row *row, double *seconds_of_pass)
 {
     const int64_t dofs = b->results->nodes * NODE_DOFS;
@@ -141,7 +144,7 @@ static yoke_status time_once(bench *b, const reduction_method *method, reduction
     return app_interrupt_check(b->context);
 }
 
-/* The ways take turns, so that what changes on the machine meets all of them; the first turn warms up. */
+/* Alternates between the methods, so that changes of the machine affect all of them.  The first round warms up. */
 static yoke_status time_in_turns(bench *b, const reduction_method *methods, reduction_row *rows)
 {
     const int64_t repeats = b->line->repeats;
@@ -182,7 +185,7 @@ static yoke_status measure_methods(bench *b, const reduction_work *work, int thr
     return status;
 }
 
-/* Ratios of the rows from `first` on to the unsynchronised ones among them. */
+/* Computes the ratios of the rows from `first` on to the unsynchronised rows among them. */
 static void compare(reduction_results *results, int first, bool product)
 {
     const double bytes = (double)results->elements * (ELEMENT_DOFS * sizeof(double) + ELEMENT_NODES * sizeof(int32_t)) +
@@ -219,7 +222,7 @@ static yoke_status measure_vectors(bench *b, const reduction_mesh *mesh, bool pr
 
 /* ------------------------------------------------------------------------------------------ synthetic test */
 
-/* As many additions as take the least time, by trying. */
+/* Doubles the number of additions until they take the minimum time, and measures them. */
 static yoke_status time_synthetic(bench *b, synthetic_row *row)
 {
     int64_t additions = 1000, sum = 0;
@@ -247,7 +250,7 @@ static yoke_status measure_synthetic(bench *b)
 {
     static const int64_t works[] = {0, 10, 30, 100, 200, 400, 800};
     reduction_results *results = b->results;
-    double work_s[sizeof works / sizeof works[0]] = {0}; /* private additions on one thread, less those without work */
+    double work_s[sizeof works / sizeof works[0]] = {0}; /* private additions on one thread, minus those without work */
     for (int threads = 1; threads; threads = next_threads(threads, b->line->threads)) {
         bind_threads(b, threads);
         for (size_t w = 0; w < sizeof works / sizeof works[0]; w++)

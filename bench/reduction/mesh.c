@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Splits the bits of a place on the space-filling curve: every third belongs to the same direction. */
+/* Extracts every third bit of a place on the space-filling curve; these bits belong to one axis. */
 static int64_t every_third_bit(int64_t code)
 {
     int64_t value = 0;
@@ -26,7 +26,7 @@ static void shuffle(int64_t count, int32_t *values, uint64_t seed)
     }
 }
 
-/* place[e]: where element e lies in the cube, as (z side + y) side + x. */
+/* place[e]: position of element e in the cube, as (z side + y) side + x. */
 static void place_elements(int64_t elements, int64_t side, reduction_order order, int32_t *place)
 {
     if (order == REDUCTION_MORTON) {
@@ -41,7 +41,7 @@ static void place_elements(int64_t elements, int64_t side, reduction_order order
     if (order == REDUCTION_RANDOM) shuffle(elements, place, 1);
 }
 
-/* Numbers the points of the cube's lattice in the order in which the elements come to them; `number` is -1 for all. */
+/* Numbers the points of the cube's lattice in the order in which the elements touch them; `number` is -1 for all points on entry. */
 static void number_nodes(reduction_mesh *mesh, int64_t side, const int32_t *place, int32_t *number)
 {
     const int64_t points = 2 * side + 1;
@@ -55,7 +55,7 @@ static void number_nodes(reduction_mesh *mesh, int64_t side, const int32_t *plac
     }
 }
 
-/* `renumber` has room for all nodes. */
+/* renumber: room for all nodes. */
 static void shuffle_nodes(reduction_mesh *mesh, int32_t *renumber)
 {
     for (int64_t n = 0; n < mesh->nodes; n++) renumber[n] = (int32_t)n;
@@ -113,7 +113,7 @@ static yoke_status allocate_groups(yoke_context *context, int64_t count, int64_t
     return YOKE_OK;
 }
 
-/* colour[e] for each element, with a bit for each colour that a node has already seen; gives the number of colours. */
+/* Assigns colour[e] to each element; seen: a bit for each colour that a node already has.  Returns the number of colours. */
 static int choose_colours(const reduction_mesh *mesh, uint64_t *seen, int8_t *colour)
 {
     int colours = 0;
@@ -152,7 +152,7 @@ yoke_status reduction_colour(const reduction_mesh *mesh, reduction_groups *group
     return status;
 }
 
-/* How many elements touch nodes [begin, end); lists them where `element` is not NULL. */
+/* Returns how many elements touch nodes [begin, end), and lists them if `element` is not NULL. */
 static int64_t touching(const reduction_mesh *mesh, int64_t begin, int64_t end, int32_t *element)
 {
     int64_t count = 0;

@@ -7,18 +7,21 @@
 
 enum { CACHE_LINE = 64, SPINS = 64 };
 
-/* Locks beside each other in a cache line would hinder each other. */
+/* Each lock has a cache line of its own to avoid false sharing. */
 struct reduction_lock {
     _Alignas(CACHE_LINE) atomic_int taken;
 };
 
-/* Doubles of y are reached as atomic ones where threads meet: same size and alignment, and never mixed within a parallel region. */
+/*
+ * Where threads share entries of y, these are accessed as atomic doubles: same size and alignment, and never mixed with plain accesses
+ * within a parallel region.
+ */
 typedef _Atomic double shared_double;
 _Static_assert(sizeof(shared_double) == sizeof(double) && _Alignof(shared_double) == _Alignof(double), "atomic doubles are doubles");
 
 /* ---------------------------------------------------------------------------------------------------- work */
 
-/* Between 0.5 and 1.5; depends on the index only, so that any thread may write it. */
+/* Between 0.5 and 1.5; depends only on the index, so that any thread can write it. */
 static double number(uint64_t index)
 {
     uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
@@ -63,7 +66,7 @@ void reduction_work_release(reduction_work *work)
     *work = (reduction_work){.mesh = work->mesh};
 }
 
-/* The element's vector: where it is stored, or what is computed into `room`. */
+/* Returns the element's vector: the stored one, or one computed into `room`. */
 static const double *element_vector(const reduction_work *work, int64_t element, double room[ELEMENT_DOFS])
 {
     if (work->vectors != NULL) return work->vectors + element * ELEMENT_DOFS;
@@ -95,7 +98,10 @@ static void add_owned(const int32_t *node, const double *values, double *y, int6
     }
 }
 
-/* Relaxed loads and stores are the plain instructions, but may meet: threads lose each other's addends, and nothing worse happens. */
+/*
+ * Relaxed atomic loads and stores are compiled to plain instructions but are no data race.  Threads may lose addends of others, with no
+ * other effect.
+ */
 static void add_unsynchronised(const int32_t *node, const double *values, double *y)
 {
     for (int k = 0; k < ELEMENT_NODES; k++)
@@ -122,7 +128,7 @@ static void add_swapping(const int32_t *node, const double *values, double *y)
 static void take(reduction_lock *lock)
 {
     for (int spins = 0; atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire) != 0; spins++)
-        if (spins >= SPINS) { /* its holder may have no core */
+        if (spins >= SPINS) { /* the holder may be without a core */
             sched_yield();
             spins = 0;
         }
@@ -169,7 +175,7 @@ static void run_private(const reduction_method *m, double *y)
     }
 }
 
-/* Elements are divided evenly, and any thread adds to any row. */
+/* Elements are distributed evenly, and any thread adds to any row. */
 static void run_shared(const reduction_method *m, double *y)
 {
     const reduction_mesh *mesh = m->work->mesh;
@@ -267,7 +273,7 @@ const char *reduction_name(reduction_kind kind)
     return names[kind];
 }
 
-/* yoke_allocate's memory is aligned to cache lines, and so are the locks in it. */
+/* yoke_allocate aligns memory to cache lines, and thereby the locks. */
 static yoke_status create_locks(yoke_context *context, int64_t count, reduction_lock **locks)
 {
     void *memory = NULL;

@@ -7,7 +7,7 @@
 #include "common/files/plot.h"
 #include "common/files/record.h"
 
-/* "locks 16", "cas". */
+/* Writes "locks 16" or "cas". */
 static void write_label(const reduction_row *row, char label[32])
 {
     if (row->num_locks > 0)
@@ -98,7 +98,7 @@ static int most_threads(const reduction_results *results)
     return most;
 }
 
-/* Fig. 4.3a: one thread and all of them without work; 4.3b: all of them against the work. */
+/* Fig. 4.3a: one thread and all threads without work; fig. 4.3b: all threads as a function of the work. */
 static void draw_synthetic(const reduction_results *results, FILE *out)
 {
     const int most = most_threads(results);
@@ -152,7 +152,7 @@ static void draw_locks(const reduction_results *results, FILE *out)
             most);
 }
 
-/* Fig. 4.5, of the locks only the most. */
+/* Fig. 4.5; of the variants with locks, only the one with most locks. */
 static void draw_speedups(const reduction_results *results, bool product, FILE *out)
 {
     int64_t locks = 0;

@@ -5,11 +5,11 @@
 
 enum { CACHE_LINE = 64, SPINS = 64 };
 
-/* What the threads meet at, each in a cache line of its own. */
+/* The data shared by the threads, each item in a cache line of its own. */
 typedef struct common_place {
     _Alignas(CACHE_LINE) _Atomic int64_t sum;
     _Alignas(CACHE_LINE) atomic_int taken;
-    _Alignas(CACHE_LINE) _Atomic uint64_t kept; /* what the work gave, so that it is done */
+    _Alignas(CACHE_LINE) _Atomic uint64_t kept; /* stores the result of the work, so that the work is not optimised away */
 } common_place;
 
 const char *synthetic_name(synthetic_kind kind)
@@ -18,7 +18,7 @@ const char *synthetic_name(synthetic_kind kind)
     return names[kind];
 }
 
-/* Each step needs the one before it. */
+/* Each step depends on the previous one. */
 static inline uint64_t do_work(uint64_t state, int64_t steps)
 {
     for (int64_t i = 0; i < steps; i++) {
@@ -45,7 +45,7 @@ static inline void add_swapping(_Atomic int64_t *sum)
 static inline void add_locking(common_place *place)
 {
     for (int spins = 0; atomic_exchange_explicit(&place->taken, 1, memory_order_acquire) != 0; spins++)
-        if (spins >= SPINS) { /* its holder may have no core */
+        if (spins >= SPINS) { /* the holder may be without a core */
             sched_yield();
             spins = 0;
         }
@@ -53,7 +53,7 @@ static inline void add_locking(common_place *place)
     atomic_store_explicit(&place->taken, 0, memory_order_release);
 }
 
-/* One thread's additions; the kind is known when it is compiled. */
+/* The additions of one thread; the kind is known at compile time. */
 static inline uint64_t add_many(synthetic_kind kind, common_place *place, _Atomic int64_t *own, int64_t additions, int64_t work,
                                 uint64_t state)
 {

@@ -41,7 +41,7 @@ static double own_elements(const simulation *s, int level, int64_t rank)
     return (double)(s->mesh->first[rank + 1] - s->mesh->first[rank]) * s->levels.elements[level] / s->levels.elements[0];
 }
 
-/* Intervals between nodes on a side of a cell of the level's graph. */
+/* Number of intervals between nodes on a side of a cell of the level's graph. */
 static double intervals_of(const simulation *s, int level)
 {
     const int depth = s->mesh->depth - (level > 0 ? level - 1 : 0);
@@ -53,7 +53,7 @@ static int64_t neighbours_of(const simulation *s, int level, int64_t rank)
     return s->graph[level].first[rank + 1] - s->graph[level].first[rank];
 }
 
-/* Part of the elements that touch faces to other ranks. */
+/* Fraction of the elements with a face at another rank. */
 static double border_part(const simulation *s, int level, int64_t rank)
 {
     const scaling_graph *graph = &s->graph[level];
@@ -81,7 +81,7 @@ static int by_arrival(const void *a, const void *b)
     return (p->arrival_s > q->arrival_s) - (p->arrival_s < q->arrival_s);
 }
 
-/* When the last of the messages is there, whose bytes pass one after another. */
+/* Time at which the last message has arrived, if the bytes of the messages pass one after another. */
 static double receive(event *events, int64_t count)
 {
     double free_s = 0;
@@ -90,7 +90,7 @@ static double receive(event *events, int64_t count)
     return free_s;
 }
 
-/* Work on elements at borders, messages, work on the others, and what has arrived. */
+/* Work on border elements, sending, work on the other elements, and receiving. */
 static void exchange(simulation *s, const scaling_operation *o)
 {
     const scaling_graph *graph = &s->graph[o->level];
@@ -111,11 +111,14 @@ static void exchange(simulation *s, const scaling_operation *o)
             bytes += size;
         }
         s->clock[r] = fmax(s->clock[r], receive(s->events, count)) + overhead * (double)count;
-        count_sent(s, r, (double)count, bytes); /* as much is sent as comes */
+        count_sent(s, r, (double)count, bytes); /* a rank sends as much as it receives */
     }
 }
 
-/* In round k a rank sends what it knows to the one 2^k before it.  growing: twice as much in each round, and all is added at the end. */
+/*
+ * In round k each rank sends what it knows to the rank 2^k before it.  growing: the data doubles in each round, and everything is summed at
+ * the end.
+ */
 static void disseminate(simulation *s, double bytes, int growing)
 {
     const int64_t ranks = s->mesh->ranks;
@@ -132,13 +135,13 @@ static void disseminate(simulation *s, double bytes, int growing)
     for (int64_t r = 0; r < ranks && growing; r++) s->clock[r] += (double)(ranks - 1) * bytes / 8 * addition_s;
 }
 
-/* Nodes of q1 that a rank owns, and all that it has. */
+/* Numbers of q1 nodes: those owned by a rank, and all that it has. */
 static double owned_nodes(const simulation *s, int level, int64_t rank) { return own_elements(s, level, rank); }
 
 static double all_nodes(const simulation *s, int level, int64_t rank)
 {
     const scaling_graph *graph = &s->graph[level];
-    double shared = 0; /* half of those at faces belong to others */
+    double shared = 0; /* half of the nodes at faces belong to other ranks */
     for (int64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
         shared += scaling_border_nodes(&graph->border[i], intervals_of(s, level));
     return owned_nodes(s, level, rank) + shared / 2;
@@ -246,7 +249,7 @@ static yoke_status make_graphs(simulation *s)
 
 static void release_graphs(simulation *s)
 {
-    for (int l = s->levels.count - 1; l >= 0; l--) /* levels of one depth have one graph */
+    for (int l = s->levels.count - 1; l >= 0; l--) /* levels of equal depth share a graph */
         if (l == 0 || s->graph[l].first != s->graph[l - 1].first) scaling_graph_release(s->context, &s->graph[l]);
 }
 
@@ -256,7 +259,7 @@ yoke_status scaling_simulate(yoke_context *context, const scaling_network *netwo
     simulation s = {.context = context, .network = network, .machine = machine, .mesh = mesh, .noise = noise, .random = 88172645463325252u};
     double **arrays[] = {&s.clock, &s.sent_s, &s.next, &s.own_messages, &s.own_bytes};
     scaling_solver own = *solver;
-    if (own.aligned > mesh->depth) own.aligned = mesh->depth; /* trees are the coarsest mesh */
+    if (own.aligned > mesh->depth) own.aligned = mesh->depth; /* the trees are the coarsest mesh */
     scaling_make_levels((double)scaling_mesh_elements(mesh), &own, &s.levels);
     yoke_status status = scaling_mesh_cut(context, mesh, (int64_t)s.levels.granule);
     for (int i = 0; i < 5 && !status; i++) status = yoke_allocate(context, mesh->ranks, sizeof(double), arrays[i]);

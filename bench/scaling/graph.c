@@ -43,7 +43,7 @@ static int32_t rank_of_element(const scaling_mesh *mesh, int64_t element)
 
 typedef struct cells {
     const scaling_mesh *mesh;
-    int64_t side; /* of the cube, in cells */
+    int64_t side; /* cells along a side of the cube */
     int32_t *rank;
 } cells;
 
@@ -88,7 +88,7 @@ static void note(lists *all, int32_t rank, int32_t neighbour, int dimension)
     l->border[at].corners += dimension == 0;
 }
 
-/* The up to 2, 4 or 8 cells around a face, an edge or a corner; `directions`: bits of those in which they differ. */
+/* Examines the (up to 2, 4 or 8) cells around a face, an edge or a corner; `directions`: bits of the axes along which the cells differ. */
 static void look_around(lists *all, const cells *c, int64_t x, int64_t y, int64_t z, int directions)
 {
     int32_t found[8];

@@ -1,4 +1,4 @@
-/* yoke-bench-scaling: what `yoke bench scaling` starts. */
+/* yoke-bench-scaling, started by `yoke bench scaling`. */
 #include "common/console/interrupt.h"
 #include "common/console/options.h"
 #include "common/console/program.h"
@@ -15,7 +15,7 @@ typedef struct command_line {
     const char *directory, *json;
 } command_line;
 
-/* Seconds of an iteration for an element of q2 and of q1 on one core of the virtual machine of docs/notes/fem-scaling.md. */
+/* Seconds per iteration and element of q2 and of q1 on one core of the virtual machine of docs/notes/fem-scaling.md. */
 static const scaling_machine measured_core = {.fine_s = 2.6e-6, .coarse_s = 0.42e-6};
 
 static yoke_status settle(yoke_context *context, const command_line *line, scaling_setting *setting)
@@ -96,7 +96,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     return status;
 }
 
-/* On the ranks of MPI. */
+/* Measures on the MPI ranks. */
 static yoke_status measure(yoke_context *context, app_terminal *terminal)
 {
     app_ranks *ranks = NULL;

@@ -2,10 +2,13 @@
 
 #include <math.h>
 
-/* A smoother of degree 4 before the correction, whose first step needs no product, the residual, and a smoother after it (multigrid.c). */
+/*
+ * A smoother of degree 4 before the correction, whose first step needs no product, then the residual, and a smoother after the correction
+ * (multigrid.c).
+ */
 enum { BEFORE = 4, AFTER = 4, COMPONENTS = 3 };
 static const double single_bytes = 4 * COMPONENTS, double_bytes = 8 * COMPONENTS;
-static const double addition_s = 1e-9; /* of a rank's number to a sum */
+static const double addition_s = 1e-9; /* seconds to add one number of a rank to a sum */
 
 void scaling_make_levels(double elements, const scaling_solver *solver, scaling_levels *levels)
 {
@@ -28,7 +31,7 @@ int scaling_iteration(const scaling_machine *machine, const scaling_levels *leve
 {
     const int last = levels->count - 1;
     int at = 0;
-    operations[at++] = (scaling_operation){.kind = SCALING_AGREE}; /* whether one was interrupted */
+    operations[at++] = (scaling_operation){.kind = SCALING_AGREE}; /* whether a rank was interrupted */
     for (int l = 0; l < last; l++) {
         add_products(machine, l, BEFORE, operations, &at);
         operations[at++] = (scaling_operation){SCALING_EXCHANGE, l + 1, single_bytes, 0}; /* restriction */
@@ -42,7 +45,7 @@ int scaling_iteration(const scaling_machine *machine, const scaling_levels *leve
         add_products(machine, l, AFTER, operations, &at);
     }
     operations[at++] = (scaling_operation){.kind = SCALING_AGREE};                /* whether all devices work */
-    operations[at++] = (scaling_operation){SCALING_EXCHANGE, 0, double_bytes, 0}; /* z becomes the same everywhere */
+    operations[at++] = (scaling_operation){SCALING_EXCHANGE, 0, double_bytes, 0}; /* makes z the same on all ranks */
     operations[at++] = (scaling_operation){.kind = SCALING_REDUCE, .bytes = 8};   /* (r, z) */
     add_products(machine, 0, 1, operations, &at);
     operations[at - 1].bytes = double_bytes;
@@ -52,7 +55,7 @@ int scaling_iteration(const scaling_machine *machine, const scaling_levels *leve
 
 double scaling_intervals(int level) { return level == 0 ? 2 : 1; }
 
-/* Rounds of messages until all ranks know of each other: the logarithm of their number, rounded up. */
+/* Rounds of messages until all ranks know of each other: the base-2 logarithm of their number, rounded up. */
 static int rounds_of(int64_t ranks)
 {
     int rounds = 0;
@@ -67,7 +70,7 @@ double scaling_last_s(const scaling_machine *machine, const scaling_levels *leve
 
 /* ---------------------------------------------------------------------------------------------------- formula */
 
-/* Neighbours in one direction of a row of so many: of an inner one, and on average. */
+/* Neighbours of a rank along one axis: of an inner rank, and on average. */
 typedef struct row {
     double most, mean;
 } row;
@@ -75,12 +78,13 @@ typedef struct row {
 static row row_of(int64_t ranks)
 {
     const double side = cbrt((double)ranks);
-    return (row){fmin(2, side - 1), side < 2 ? side - 1 : 2 - 2 / side}; /* where all are neighbours, and at two ends one has one only */
+    /* In a short row all ranks are neighbours; otherwise the two at the ends have only one neighbour. */
+    return (row){fmin(2, side - 1), side < 2 ? side - 1 : 2 - 2 / side};
 }
 
 static double neighbours(double directions) { return pow(1 + directions, 3) - 1; }
 
-/* Nodes that a cube shares, counted for each neighbour: by faces, edges and corners; a side has `nodes`. */
+/* Nodes that a cube shares by faces, edges and corners, counted once for each neighbour; a side has `nodes` nodes. */
 static double shared_nodes(double directions, double nodes)
 {
     return 3 * directions * nodes * nodes + 3 * directions * directions * nodes + directions * directions * directions;
@@ -88,17 +92,17 @@ static double shared_nodes(double directions, double nodes)
 
 static double side_of(const scaling_levels *levels, int level, double of_all) { return cbrt(levels->elements[level] * of_all); }
 
-/* Seconds that an exchange takes beyond the work that hides it. */
+/* Seconds by which an exchange exceeds the work that hides it. */
 static double exchange_s(const scaling_network *network, double count, double bytes, double hidden_s)
 {
     if (count <= 0) return 0;
     return 2 * count * network->overhead_s + fmax(0, network->latency_s + bytes / network->bytes_per_s - hidden_s);
 }
 
-/* Work on the elements that touch no shared node. */
+/* Seconds of work on the elements that touch no shared node. */
 static double inner_s(double side, double directions, double element_s) { return element_s * pow(fmax(0, side - directions), 3); }
 
-/* Rank 0 has a message of each other one, and all their bytes pass there. */
+/* Rank 0 receives a message from each other rank, and all their bytes pass one after another. */
 static double at_first_s(const scaling_network *network, int64_t ranks, double bytes)
 {
     return ranks == 1 ? 0 : network->latency_s + (double)(ranks - 1) * network->overhead_s + bytes / network->bytes_per_s;
@@ -108,7 +112,7 @@ typedef struct formula {
     const scaling_network *network;
     const scaling_levels *levels;
     int64_t ranks;
-    double largest, mean; /* part of all elements that the largest rank has, and 1 / ranks */
+    double largest, mean; /* fraction of all elements on the largest rank, and 1 / ranks */
     row along;
 } formula;
 
@@ -132,7 +136,7 @@ static void add_exchange(const formula *f, const scaling_operation *o, scaling_t
     terms->most_bytes += most;
 }
 
-/* The nodes of q1: as many as elements, where each is counted once; with the shared ones of each rank. */
+/* q1 has as many nodes as elements if each node is counted once; the shared nodes of each rank come in addition. */
 static void add_gathering(const formula *f, const scaling_operation *o, scaling_terms *terms)
 {
     const double others = 1 - f->mean, elements = f->levels->elements[o->level];

@@ -4,7 +4,7 @@
 
 enum { HOST, ETHERNET, INFINIBAND };
 
-/* The first one as measured (docs/notes/fem-scaling.md), the others as vendors and benchmarks of MPI have them. */
+/* The first network as measured (docs/notes/fem-scaling.md), the others as given by vendors and MPI benchmarks. */
 const char *const scaling_network_names[] = {"host", "ethernet", "infiniband", NULL};
 static const scaling_network networks[] = {
     [HOST] = {"host", "ranks on one host, as measured on two cores of a virtual machine", 0.5e-6, 0.1e-6, 5.4e9},

@@ -5,7 +5,7 @@
 
 #include "common/files/record.h"
 
-/* Trees on a side of the cube, and ranks, which have equal parts but for the granules of cuts. */
+/* Number of trees along a side of the cube, and number of ranks, which have equal parts except for the granularity of cuts. */
 typedef struct size {
     int64_t trees, ranks;
 } size;
@@ -58,7 +58,7 @@ double scaling_simulated_efficiency(const scaling_row *row)
 
 /* ---------------------------------------------------------------------------------------------------- records */
 
-/* Of the slowest part: a product's seconds over its elements. */
+/* Seconds of a product divided by the elements, for the slowest part. */
 static double element_of(const json_t *parts)
 {
     double slowest = NAN;
@@ -105,7 +105,7 @@ yoke_status scaling_read(yoke_context *context, const char *path, scaling_measur
 void scaling_compare(const scaling_setting *setting, int64_t cores, scaling_measured *measured, int count)
 {
     const scaling_measured *one = NULL;
-    double of_one = 1; /* its seconds over those of the setting */
+    double of_one = 1; /* its seconds divided by those of the setting */
     for (int i = count - 1; i >= 0; i--)
         if (measured[i].ranks == 1) one = &measured[i];
     if (one) of_one = one->iteration_s / alone_s(&setting->machine, (double)one->elements);
@@ -115,9 +115,9 @@ void scaling_compare(const scaling_setting *setting, int64_t cores, scaling_meas
         const double slower = of_one * (one ? m->element_s / one->element_s : 1);
         const scaling_machine machine = {setting->machine.fine_s * slower * share, setting->machine.coarse_s * slower * share};
         scaling_formula(&setting->network, &machine, &setting->solver, (double)m->elements, m->ranks, &m->terms);
-        m->terms.bytes *= m->components / 3.0; /* the formula is that of elasticity */
+        m->terms.bytes *= m->components / 3.0; /* the formula is for elasticity */
         m->terms.most_bytes *= m->components / 3.0;
-        const double alone = m->terms.last_s / share; /* rank 0 has a core to itself then */
+        const double alone = m->terms.last_s / share; /* rank 0 then has a core to itself */
         m->terms.total_s += alone - m->terms.last_s;
         m->terms.last_s = alone;
     }
