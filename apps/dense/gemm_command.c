@@ -299,7 +299,7 @@ static yoke_status compare(dense_work *w)
     return YOKE_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------------------------------------- output */
 
 static double gflops(const gemm *g, double seconds) { return dense_gemm_flops(&g->a, &g->b) / seconds * 1e-9; }
 

@@ -88,7 +88,7 @@ static yoke_status fill_both(const dense_work *w, const dense_gemm_ranks *asked,
     return status ? status : check_finite(w, asked->file[1].path, asked->depth, asked->columns, p->places_b[me], &p->b);
 }
 
-/* -------------------------------------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------------------------------------- output */
 
 typedef struct result {
     const dense_work *work;
@@ -273,7 +273,7 @@ static yoke_status write_record(const result *r, int argc, char **argv)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- the order of all */
+/* ----------------------------------------------------------------------------------------------------- whole product */
 
 static yoke_status finish(dense_work *w, dense_product *p, result *r, int argc, char **argv)
 {

@@ -79,7 +79,7 @@ static yoke_status compare(dense_work *w)
     return YOKE_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------------------------------------- output */
 
 /* Bytes read and written per second. */
 static double rate(const transposition *t, double seconds) { return 2 * (double)dense_matrix_bytes(&t->a) / seconds; }

@@ -57,7 +57,7 @@ static yoke_status write(dense_work *w)
     return dense_tour_write(&s->cities, &s->tour, w->output);
 }
 
-/* -------------------------------------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------------------------------------- output */
 
 static void show_head(const dense_work *w)
 {

@@ -82,7 +82,7 @@ static const double *element_vector(const reduction_work *work, int64_t element,
     return room;
 }
 
-/* ------------------------------------------------------------------------------------- adding an element */
+/* -------------------------------------------------------------------------------- addition of an element */
 
 static void add_plainly(const int32_t *node, const double *values, double *y)
 {

@@ -155,7 +155,7 @@ yoke_status energy_environment_keep(yoke_context *context, const char *without, 
     return YOKE_OK;
 }
 
-/* -------------------------------------------------------------------------------------- a process of others */
+/* ----------------------------------------------------------------------------------------- existing process */
 
 static bool is_there(pid_t id) { return kill(id, 0) == 0 || errno == EPERM; }
 

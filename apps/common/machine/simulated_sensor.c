@@ -209,7 +209,7 @@ static yoke_status temperature_c(double *celsius, void *user)
     return YOKE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the truth */
+/* ----------------------------------------------------------------------------------------------------- true values */
 
 double app_simulated_dynamic_j(const app_simulated *s, bool as_shown) { return (as_shown ? s->options.gain : 1) * s->dynamic_j; }
 

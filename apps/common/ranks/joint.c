@@ -85,7 +85,7 @@ static void remove_directory(app_joint *joint)
     joint->directory[0] = '\0';
 }
 
-/* ------------------------------------------------------------------------------------------------- one rank's */
+/* ------------------------------------------------------------------------------------------ model of one rank */
 
 /* Writes and reads the model of this rank's devices; NULL: something is not known. */
 static yoke_status write_own(app_joint *joint, const app_joint_question *q, json_t **own)

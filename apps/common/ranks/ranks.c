@@ -113,7 +113,7 @@ int app_ranks_interrupted(app_ranks *ranks)
     return number;
 }
 
-/* -------------------------------------------------------------------------------------------------- all together */
+/* ----------------------------------------------------------------------------------------- collective operations */
 
 yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
 {

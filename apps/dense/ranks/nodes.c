@@ -97,7 +97,7 @@ yoke_status dense_nodes_start(yoke_context *context, const dense_grid *grid, yok
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- learning */
+/* ---------------------------------------------------------------------------------------------- measurements */
 
 static void learn(const dense_nodes *all, node *n, double blocks, double seconds)
 {
@@ -180,7 +180,7 @@ static double learn_all(dense_nodes *all, int64_t step, const dense_node_report 
     return imbalance(longest_median, shortest_median) - noise;
 }
 
-/* -------------------------------------------------------------------------------------------------- the best partition */
+/* ------------------------------------------------------------------------------------------------------ best partition */
 
 static double entries(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
 
@@ -302,7 +302,7 @@ static yoke_status find_best(dense_nodes *all, const yoke_rectangle *now, double
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- deciding */
+/* ------------------------------------------------------------------------------------------------- decisions */
 
 /*
  * Seconds of a move: blocks of C are sent to their new ranks, all of which allocate new memory, and pivots that are being sent are fetched

@@ -9,7 +9,7 @@ enum { TAG_A = 1, TAG_B, TAG_C };
 /* The partition is kept up to this imbalance. */
 static const double imbalance_limit = 0.05;
 
-/* -------------------------------------------------------------------------------------------------- making */
+/* ------------------------------------------------------------------------------------------------ creation */
 
 static yoke_status create_part(const dense_product *p, yoke_rectangle place, dense_matrix *matrix)
 {

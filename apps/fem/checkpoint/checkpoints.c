@@ -79,7 +79,7 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints)
     if (checkpoints) yoke_release(checkpoints->context, checkpoints);
 }
 
-/* ------------------------------------------------------------------------------------------------- when */
+/* --------------------------------------------------------------------------------------------- schedule */
 
 /* Time after the latest checkpoint from which writing `numbers` values stays within the allowed fraction of the time. */
 static double affordable_s(const fem_checkpoints *c, int64_t numbers) { return c->seconds_per_value * (double)numbers / may_take; }

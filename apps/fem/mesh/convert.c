@@ -33,7 +33,7 @@ void fem_mesh_expand_serendipity(double position[27][3])
     }
 }
 
-/* ------------------------------------------------------------------------------------------ which elements */
+/* ----------------------------------------------------------------------------------- selection of elements */
 
 static yoke_status wrong_element(const fem_mesh *mesh, const fem_raw_block *block)
 {

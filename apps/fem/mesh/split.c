@@ -331,7 +331,7 @@ static yoke_status split_all(builder *make)
     return status ? status : number_nodes(make);
 }
 
-/* ---------------------------------------------------------------------------------------------- the whole */
+/* -------------------------------------------------------------------------------------------------- whole */
 
 /*
  * Chooses the order of the mesh to be split.  The order is 0 if nothing is to be split, or if there are volume elements of unsupported

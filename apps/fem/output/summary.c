@@ -98,7 +98,7 @@ yoke_status fem_summary_step(fem_summary *summary, const fem_space *space, const
     return status ? status : keep_results(summary, step, results);
 }
 
-/* ------------------------------------------------------------------------------------------------- what follows */
+/* ----------------------------------------------------------------------------------------------- derived values */
 
 static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 

@@ -128,7 +128,7 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------- arrays' values */
+/* ---------------------------------------------------------------------------------------- values of the arrays */
 
 /* Computes a derived quantity at a point from the n values there and the material. */
 typedef void derivation(const fem_material *material, const double *value, double *out);
@@ -432,7 +432,7 @@ yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **resul
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------- pieces of ranks */
+/* --------------------------------------------------------------------------------------- pieces of the ranks */
 
 static void write_parallel_tags(FILE *out, const array *arrays, int count, const char *section)
 {

@@ -50,7 +50,7 @@ static box parent_box(const box *leaf)
     return b;
 }
 
-/* ------------------------------------------------------------------------------------------- what hangs */
+/* ------------------------------------------------------------------------------ hanging faces and edges */
 
 /* The middle of the edge along an axis (or, if is_face, of the face normal to the axis) that touches corner c of the box. */
 static void middle_at_corner(const box *b, int axis, int is_face, int c, int32_t at[3])
@@ -195,7 +195,7 @@ static yoke_status number_element(numbering *n, int32_t e)
     return YOKE_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- other ranks */
+/* ----------------------------------------------------------------------------- nodes shared with other ranks */
 
 /*
  * Lists the keys of all nodes that other ranks may touch, and where the keys meet.  The arrays have room for all nodes; listed [num_nodes]

@@ -39,7 +39,7 @@ void fem_halo_lowest(const fem_halo *halo, int32_t num_nodes, int *lowest)
             lowest[halo->shared[halo->item[i]]] = halo->neighbour[n];
 }
 
-/* ------------------------------------------------------------------------------------------------ some of the nodes */
+/* ---------------------------------------------------------------------------------------- restriction to some nodes */
 
 static yoke_status allocate(const fem_halo *like, int32_t shared, fem_halo *halo)
 {

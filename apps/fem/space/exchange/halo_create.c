@@ -7,7 +7,7 @@
 #include "space/exchange/halo.h"
 #include "space/exchange/lists.h"
 
-/* ------------------------------------------------------------------------------------------------ keys to a rank */
+/* ----------------------------------------------------------------------------------------------- keys for a rank */
 
 static yoke_status address_keys(yoke_context *context, const app_ranks *ranks, int64_t count, const fem_halo_key *keys, const int *meeting,
                                 fem_lists *sent)
@@ -53,7 +53,7 @@ static int by_rank_and_key(const void *a, const void *b)
     return compare_keys(&p->key, &q->key);
 }
 
-/* ---------------------------------------------------------------------------------------------------- its answers */
+/* -------------------------------------------------------------------------------------------------------- answers */
 
 /* Counts the answers to each rank (write = 0) or writes them.  The arrivals are sorted. */
 static void answer_all(const arrival *arrivals, int64_t count, int write, fem_lists *answers)

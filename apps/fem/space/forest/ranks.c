@@ -150,7 +150,7 @@ int fem_forest_rank_at(const fem_forest *forest, uint32_t entity, uint64_t place
     return p8est_comm_find_owner(forest->p8est, tree, &smallest, forest->p8est->mpirank);
 }
 
-/* ---------------------------------------------------------------------------------------------------- all on one rank */
+/* ---------------------------------------------------------------------------------------------- gathering on one rank */
 
 /* Data from which rank 0 creates the forest. */
 typedef struct collection {

@@ -249,7 +249,7 @@ static yoke_status resolve_rotation(const resolver *run)
                          from->speed.value);
 }
 
-/* ------------------------------------------------------------------------------------------ the whole */
+/* ---------------------------------------------------------------------------------------------- whole */
 
 static yoke_status check_connected(const fem_case *input, fem_problem *problem)
 {

@@ -183,7 +183,7 @@ yoke_status fem_fit_rigid_parts(fem_problem *problem)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- use */
+/* ------------------------------------------------------------------------------------------------- application */
 
 int fem_rigid_value(const fem_problem *problem, int64_t tree, const double x[3], double *value)
 {
