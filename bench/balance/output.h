@@ -1,12 +1,10 @@
-/*
- * output.h - results of the balancer's simulation as data files and a figure.
- */
+/* output.h - writes the results of the balancer's simulation as data files and a figure. */
 #ifndef BENCH_BALANCE_OUTPUT_H
 #define BENCH_BALANCE_OUTPUT_H
 
 #include "balance/table.h"
 
-/* One row of the table as it was simulated: quantiles of the excess, and the excess of each round (median and 95 % over the pairs). */
+/* A simulated row of the table: quantiles of the excess, and the excess in each round (median and 95 % over the pairs). */
 enum { OUTPUT_QUANTILES = 101 };
 typedef struct simulated_row {
     simulated_case simulation;
@@ -16,10 +14,10 @@ typedef struct simulated_row {
     double median[SIMULATE_ROUNDS], p95[SIMULATE_ROUNDS], mean[SIMULATE_ROUNDS]; /* of the excess in each round */
 } simulated_row;
 
-/* Takes what the figure needs from pairs that table_figures has sorted; sorts them otherwise.  */
+/* Extracts the data of the figure from pairs that table_figures has sorted; sorts them differently. */
 void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count);
 
-/* Writes balance.dat and balance.gp into the directory and draws balance.svg where gnuplot is installed. */
+/* Writes balance.dat and balance.gp into the directory, and draws balance.svg if gnuplot is installed. */
 yoke_status output_write(yoke_context *context, const simulated_row *rows, int count, const char *directory, bool *drawn);
 
 #endif

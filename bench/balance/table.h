@@ -1,18 +1,16 @@
-/*
- * table.h - the figures that the balancer is to reach in simulation, and those that it reaches.
- */
+/* table.h - the required and the reached figures of the balancer in simulation. */
 #ifndef BENCH_BALANCE_TABLE_H
 #define BENCH_BALANCE_TABLE_H
 
 #include "balance/simulate.h"
 
-/* Excesses are fractions of the best makespan; NaN: no such goal, or not known. */
+/* Excesses are fractions of the best makespan; NaN: no such goal, or unknown. */
 typedef struct figures {
     double p50, p95, p999; /* quantiles of the excess */
-    double balanced;       /* part of the pairs that ever were within 5 % of balance */
-    double steps_p95;      /* decisions until then */
+    double balanced;       /* fraction of the pairs that were within 5 % of balance at some time */
+    double steps_p95;      /* decisions until that time */
     double starved;        /* pairs with a starved device */
-    double next;           /* mean over the pairs of the excess in rounds that follow a change; NaN: there was none */
+    double next;           /* mean over the pairs of the excess in rounds after a change; NaN: there was none */
 } figures;
 
 typedef struct table_row {
@@ -30,7 +28,7 @@ const char *method_name(sharing_method method);
 /* Sorts `pairs` by excess. */
 figures table_figures(simulated_pair *pairs, int64_t count);
 
-/* Each figure is at its goal or better; goals are loosened by a factor for small samples (1: as they are). */
+/* Whether each figure is at its goal or better; goals are relaxed by the factor `slack` for small samples (1: not relaxed). */
 bool table_met(const figures *reached, const figures *goal, double slack);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * output.h - what `yoke bench clarke` prints, draws and records.
- */
+/* output.h - printed output, figures and record of `yoke bench clarke`. */
 #ifndef CLARKE_OUTPUT_H
 #define CLARKE_OUTPUT_H
 
@@ -10,11 +8,11 @@
 #include "common/console/terminal.h"
 
 void clarke_print_runs_head(app_terminal *terminal);
-/* A line of a size: run [CLARKE_STRATEGIES], by strategy. */
+/* Prints the line of a size: run [CLARKE_STRATEGIES], by strategy. */
 void clarke_print_runs(app_terminal *terminal, const clarke_run *runs);
 void clarke_print_steps(app_terminal *terminal, const clarke_study *study);
 
-/* clarke.csv, clarke-models.csv, clarke-speeds.csv and clarke-rectangles.csv, clarke.gp and, where gnuplot is installed, clarke.svg. */
+/* Writes clarke.csv, clarke-models.csv, clarke-speeds.csv, clarke-rectangles.csv, clarke.gp and, if gnuplot is installed, clarke.svg. */
 yoke_status clarke_write(yoke_context *context, const char *directory, const clarke_study *study, bool *drawn);
 
 /* Members of the record; NULL: out of memory. */

@@ -14,17 +14,17 @@ enum {
     CLARKE_POINTS = 18
 };
 
-/* A strategy on matrices of blocks x blocks (table and Figure 1.10). */
+/* A strategy applied to matrices of blocks x blocks (table and Figure 1.10). */
 typedef struct clarke_run {
     int64_t blocks;
     yoke_nested_strategy strategy;
-    double imbalance; /* of the nodes' seconds of a step, by the models' kernel: (longest - shortest) / shortest */
+    double imbalance; /* of the nodes' seconds in a step, computed by the models' kernel: (longest - shortest) / shortest */
     int64_t rounds, timings;
     bool converged;
-    double measuring_s;     /* for the partition */
+    double measuring_s;     /* time of the measurements for the partition */
     clarke_traffic traffic; /* by the network model */
     double operations_per_s;
-    int64_t edge, wrong; /* numbers of a block of the product that was carried out, 0: none; what its check found */
+    int64_t edge, wrong; /* edge of a block in the product that was actually computed, 0: none; number of errors found */
     yoke_rectangle nodes[CLARKE_MAX_NODES];
 } clarke_run;
 
@@ -34,7 +34,7 @@ typedef struct clarke_model_step {
     double seconds[4], imbalance;
 } clarke_model_step;
 
-/* Speed of a node by the blocks of its square of C, its devices balanced each time (Figure 1.9). */
+/* Speed of a node as a function of the blocks of its square of C, with its devices balanced (Figure 1.9). */
 typedef struct clarke_curve {
     char name[48];
     double blocks[CLARKE_POINTS], operations_per_s[CLARKE_POINTS];
@@ -48,16 +48,17 @@ typedef struct clarke_study {
     clarke_curve curves[CLARKE_CURVES];
 } clarke_study;
 
-/* fpm, cpm-multi, cpm, even: as yoke dense gemm --partition calls them. */
+/* fpm, cpm-multi, cpm, even: the names of yoke dense gemm --partition. */
 const char *clarke_strategy_name(yoke_nested_strategy strategy);
 
 /*
- * Partitions matrices of blocks x blocks, and carries the product out on blocks of edge x edge numbers; edge 0: not.  stated: as in clarke_limits; 0: limits are not known.
+ * Partitions matrices of blocks x blocks, and computes the product with blocks of edge x edge numbers; edge 0: no product.  stated: as in
+ * clarke_limits; 0: limits are not known.
  * Errors: those of yoke_plan_nested, MEMORY.
  */
 yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nested_strategy strategy, int64_t blocks, int64_t edge,
                        double stated, clarke_run *run);
-/* Four nodes of one device each. */
+/* Four nodes with one device each. */
 yoke_status clarke_partial_models(yoke_context *context, clarke_study *study);
 yoke_status clarke_speed_functions(yoke_context *context, clarke_study *study);
 

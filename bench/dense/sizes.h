@@ -13,7 +13,7 @@ typedef struct bench_sizes {
     int64_t n[BENCH_MAX_SIZES];
 } bench_sizes;
 
-/* The numbers of --sizes N,N,...  Errors: INPUT. */
+/* Reads --sizes N,N,...  Errors: INPUT. */
 yoke_status bench_sizes_read(yoke_context *context, const char *text, bench_sizes *sizes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * versions.h - the speed of a GPU's product by size, for the three versions of the kernel (Clarke, sect. 1.6 and fig. 1.4), in core and out of core.
+ * versions.h - speed of a GPU's product as a function of the size, for the three versions of the kernel (Clarke, sect. 1.6 and fig. 1.4),
+ * in core and out of core.
  */
 #ifndef BENCH_DENSE_VERSIONS_H
 #define BENCH_DENSE_VERSIONS_H
@@ -7,8 +8,9 @@
 #include "gemm/gemm.h"
 
 /*
- * A simulated card for products of one size: what it reaches, of copies in each direction, and its memory.  It is 1/16 of a GeForce GTX 680 (about 900 GFLOP/s of floats
- * and 2 GB behind 6 GB/s) in both, and memory for 1/256 of the numbers: products of 1/16 of the sides have the same ratio of copies to products.
+ * A simulated card for products of one size: speed of products, of copies in each direction, and memory.  Both speeds are 1/16 of those of
+ * a GeForce GTX 680 (about 900 GFLOP/s of floats and 2 GB behind 6 GB/s), and the memory holds 1/256 of the numbers: products with 1/16 of
+ * the sides have the same ratio of copies to products.
  */
 typedef struct bench_card {
     double flops_per_s, bytes_per_s, memory_bytes;
@@ -17,11 +19,11 @@ typedef struct bench_card {
 
 typedef struct bench_versions_options {
     const char *device;    /* name; NULL: the simulated card */
-    bench_card card;       /* engines is given for each curve */
+    bench_card card;       /* engines is set for each curve */
     const char *directory; /* for the file of the simulated machine */
-    int64_t memory_bytes;  /* that the device may take; 0: all */
+    int64_t memory_bytes;  /* limit of the device's memory; 0: none */
     int64_t depth;         /* rows of a panel of B */
-    int64_t repeats;       /* of which the shortest counts */
+    int64_t repeats;       /* the shortest one counts */
 } bench_versions_options;
 
 /* A point of a curve. */
@@ -34,7 +36,10 @@ typedef struct bench_versions_row {
     double error, limit; /* of Freivalds' check */
 } bench_versions_row;
 
-/* One point, on a context of its own; outer: for the message.  Errors: those of the device and of dense_gemm; NUMERIC (the product is wrong). */
+/*
+ * Measures a point, with a context of its own; outer: for error messages.  Errors: those of the device and of dense_gemm; NUMERIC (the
+ * product is wrong).
+ */
 yoke_status bench_versions_measure(yoke_context *outer, const bench_versions_options *options, int64_t n, int version, int engines,
                                    bench_versions_row *row);
 

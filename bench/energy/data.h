@@ -1,6 +1,4 @@
-/*
- * data.h - the numbers of an experiment: a table with named columns, what was found in it, and what it could not tell.
- */
+/* data.h - the data of an experiment: a table with named columns, results, and notes about what could not be determined. */
 #ifndef BENCH_ENERGY_DATA_H
 #define BENCH_ENERGY_DATA_H
 
@@ -17,9 +15,9 @@ typedef struct data_result {
     double value, error;
 } data_result;
 
-/* Points of two columns, and the curve through them as gnuplot writes it ("" for none); curves of the same panel share a figure. */
+/* Points of two columns, and the curve through them as a formula for gnuplot ("" for none).  Curves of the same panel share a figure. */
 typedef struct data_curve {
-    int panel, x, y, divide; /* y is divided by that column; -1: it is not */
+    int panel, x, y, divide; /* y is divided by that column; -1: not divided */
     char x_label[DATA_NAME], y_label[DATA_NAME], expression[160];
 } data_curve;
 
@@ -37,34 +35,34 @@ typedef struct data {
 
 void data_release(data *d);
 
-/* The number of the column; adds it where it is not there yet, before the first row.  -1: there are too many. */
+/* Returns the number of the column; adds it before the first row if it does not exist.  -1: too many columns. */
 int data_column(data *d, const char *name);
-/* The number of a column, or -1. */
+/* Number of a column, or -1. */
 int data_find(const data *d, const char *name);
 /* Errors: MEMORY. */
 yoke_status data_add(data *d, const double *row);
-/* How many of its numbers are known. */
+/* Number of known values in the column. */
 int64_t data_known(const data *d, int column);
-/* The column as an array [rows], given back with yoke_release.  Errors: MEMORY. */
+/* The column as an array [rows]; release with yoke_release.  Errors: MEMORY. */
 yoke_status data_get(const data *d, int column, double **values);
 
-/* What does not fit any more is left out. */
+/* Adds a result, a note or a curve; omits it if there is no room. */
 void data_say(data *d, const char *name, const char *unit, double value, double error);
 void data_note(data *d, const char *format, ...) YOKE_PRINTF(2, 3);
 void data_draw(data *d, int panel, int x, int y, const char *x_label, const char *y_label, const char *format, ...) YOKE_PRINTF(7, 8);
 
-/* The latest curve is of the column's ratio to another. */
+/* The latest curve becomes that of the column's ratio to another column. */
 void data_divide(data *d, int column);
 
 /* CSV: a line of names, then a line for each row; NaN is an empty field. */
 void data_write_csv(const data *d, FILE *out);
 /*
- * Reads such a file; lines that begin with # are comments.  Errors: INPUT (line and what was expected; a name that is missing of `wanted`,
- * which ends with NULL), MEMORY.
+ * Reads such a file; lines that begin with # are comments.  Errors: INPUT (line and what was expected; a missing name of `wanted`, which
+ * ends with NULL), MEMORY.
  */
 yoke_status data_read_csv(data *d, const char *path, const char *const *wanted);
 
-/* A script for gnuplot that draws `name`.svg from `name`.csv. */
+/* Writes a script for gnuplot that draws `name`.svg from `name`.csv. */
 void data_write_script(const data *d, const char *name, FILE *out);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * output.h - what an experiment leaves: data, figure, record, and lines on the terminal.
- */
+/* output.h - the output of an experiment: data, figure, record, and lines on the terminal. */
 #ifndef BENCH_ENERGY_OUTPUT_H
 #define BENCH_ENERGY_OUTPUT_H
 
@@ -9,9 +7,9 @@
 #include "common/console/terminal.h"
 #include "energy/data.h"
 
-/* Results with their standard errors, and notes. */
+/* Prints results with their standard errors, and notes. */
 void energy_print(app_terminal *terminal, const data *d);
-/* energy-NAME.csv, and if there are rows energy-NAME.gp and the figure.  Errors: those of files. */
+/* Writes energy-NAME.csv and, if there are rows, energy-NAME.gp and the figure.  Errors: those of files. */
 yoke_status energy_write(yoke_context *context, const char *directory, const char *name, const data *d, bool *drawn);
 /* {"name", "unit", "value", "standard_error"} of each result; the notes; the columns as {"name": [numbers]}.  NULL: no memory. */
 json_t *energy_results_value(const data *d);

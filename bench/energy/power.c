@@ -259,7 +259,7 @@ yoke_status energy_measure_dram(yoke_context *context, app_terminal *terminal, c
 
 /*
  * Standard uncertainty stated by a meter for a column's values, averaged over the rows: the interval is treated as a uniform distribution
- * (GUM, 4.3.7). Repetition does not reduce it.  Uses the rows whose `of` is `value`, or all (of = -1); 0 if it is not known.
+ * (GUM, 4.3.7).  Repetition does not reduce it.  Uses the rows whose `of` is `value`, or all (of = -1); 0 if it is not known.
  */
 static double meter_error(const data *d, int column, int of, double value)
 {

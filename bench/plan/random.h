@@ -1,6 +1,4 @@
-/*
- * random.h - random problems for plans: hosts and accelerators with levels of frequency, start costs, copies, points, limits.
- */
+/* random.h - random planning problems: hosts and accelerators with frequency levels, start costs, copies, points, limits. */
 #ifndef BENCH_PLAN_RANDOM_H
 #define BENCH_PLAN_RANDOM_H
 
@@ -9,21 +7,25 @@
 
 enum { PLAN_RANDOM_DEVICES = 8, PLAN_RANDOM_LEVELS = 10, PLAN_RANDOM_POINTS = 12, PLAN_RANDOM_PHASES = 6 };
 
-/* Of what kind a problem shall be. */
+/* The kind of problem. */
 typedef struct plan_shape {
     int64_t units;
-    int devices, hosts; /* the first so many are hosts */
+    int devices, hosts; /* hosts: the first devices */
     int levels;         /* of each device */
-    int levels_differ;  /* nonzero: each has 1 to so many */
-    int alike;          /* nonzero: hosts are equal in all numbers, and so are accelerators */
+    int levels_differ;  /* nonzero: the number of levels of each device is between 1 and `levels` */
+    int alike;          /* nonzero: all hosts are equal, and so are all accelerators */
     int starts, host_overhead, removable, limits, copies;
-    int points;          /* of each level, at most; 0: constant speeds */
+    int points;          /* maximum for each level; 0: constant speeds */
     int cliffs;          /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
-    int falling;         /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */
-    int whole_numbers;   /* nonzero: seconds and powers are small whole numbers, so that many choices cost the same */
-    int level_overheads; /* nonzero: levels of hosts have host overheads of their own, which rise or fall with the level */
-    int contention;      /* nonzero: most levels take less time where the device works alone */
-    int phases; /* 0: no round; else so many of one cut, with barriers, each with an eighth of the units of the one before (not with points) */
+    int falling;         /* nonzero: with points, speeds vary so much between points that the seconds sometimes decrease with the units */
+    int whole_numbers;   /* nonzero: seconds and powers are small whole numbers, so that many choices have equal costs */
+    int level_overheads; /* nonzero: each level of a host has a host overhead of its own, which rises or falls with the level */
+    int contention;      /* nonzero: most levels take less time if the device works alone */
+    /*
+     * 0: no round; otherwise number of phases of one cut, with barriers, each with an eighth of the units of the previous one (not with
+     * points).
+     */
+    int phases;
 } plan_shape;
 
 typedef struct plan_random {
@@ -41,10 +43,10 @@ typedef struct plan_random {
 int64_t random_whole(random_state *random, int64_t low, int64_t high);
 /* True with this probability. */
 bool random_chance(random_state *random, double probability);
-/* Between low and high > 0, its logarithm uniform. */
+/* A number between low and high > 0 whose logarithm is uniformly distributed. */
 double random_ratio(random_state *random, double low, double high);
 
-/* Draws a problem that takes about a second; the pointers in it point into *drawn, which must not be moved. */
+/* Draws a problem that takes about a second.  Its pointers point into *drawn, which must not be moved. */
 void plan_random_draw(const plan_shape *shape, random_state *random, plan_random *drawn);
 
 #endif

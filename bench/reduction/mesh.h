@@ -1,6 +1,4 @@
-/*
- * mesh.h - hexahedra with 27 nodes, three dofs each, filling a cube: whose elements add to which rows of the global vector.
- */
+/* mesh.h - hexahedra with 27 nodes and three dofs per node that fill a cube: the rows of the global vector to which each element adds. */
 #ifndef BENCH_REDUCTION_MESH_H
 #define BENCH_REDUCTION_MESH_H
 
@@ -11,8 +9,8 @@
 enum { ELEMENT_NODES = 27, NODE_DOFS = 3, ELEMENT_DOFS = ELEMENT_NODES * NODE_DOFS };
 
 typedef enum reduction_order {
-    REDUCTION_MORTON, /* elements along a space-filling curve, nodes numbered as the elements come to them: as the finite elements of yoke fem */
-    REDUCTION_ROWS,   /* elements row by row, nodes likewise */
+    REDUCTION_MORTON, /* elements along a space-filling curve, nodes in the order in which the elements touch them, as in yoke fem */
+    REDUCTION_ROWS,   /* elements and nodes row by row */
     REDUCTION_RANDOM, /* both shuffled: no locality */
 } reduction_order;
 
@@ -23,7 +21,7 @@ typedef struct reduction_mesh {
 } reduction_mesh;
 
 /*
- * The first `elements` (1 to 2 000 000) of the smallest cube that has as many; only nodes of theirs are counted.
+ * The first `elements` (1 to 2 000 000) elements of the smallest cube that has at least this number; only their nodes are counted.
  * Errors: MEMORY, ARGUMENT.
  */
 yoke_status reduction_mesh_create(yoke_context *context, int64_t elements, reduction_order order, reduction_mesh *mesh);
@@ -42,7 +40,7 @@ yoke_status reduction_colour(const reduction_mesh *mesh, reduction_groups *group
 yoke_status reduction_own(const reduction_mesh *mesh, int64_t parts, reduction_groups *groups);
 void reduction_groups_release(reduction_groups *groups);
 
-/* Where part p of `parts` begins among `count` things. */
+/* Beginning of part p when `count` things are divided into `parts` parts. */
 static inline int64_t reduction_begin(int64_t count, int64_t parts, int64_t p) { return count / parts * p + count % parts * p / parts; }
 
 #endif

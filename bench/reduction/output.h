@@ -1,6 +1,4 @@
-/*
- * output.h - what `yoke bench reduction` found: table, CSV, figure, record.
- */
+/* output.h - the results of `yoke bench reduction`: table, CSV, figure, record. */
 #ifndef BENCH_REDUCTION_OUTPUT_H
 #define BENCH_REDUCTION_OUTPUT_H
 
@@ -15,24 +13,25 @@ typedef struct reduction_row {
     reduction_kind kind;
     int64_t num_locks; /* 0: none */
     int threads;
-    double seconds, min_s, max_s; /* median of the repeats, and their range */
-    double addition_s;            /* least seconds over additions; the ratios below are of least seconds, too */
-    double unsynchronised;        /* seconds over those of the unsynchronised way with as many threads */
-    double triad;   /* least bytes over seconds, over the bandwidth of the triad with as many threads; NaN: computed vectors */
-    double speedup; /* the unsynchronised way's seconds on one thread over these */
+    double seconds, min_s, max_s; /* median of the repetitions, and their range */
+    double addition_s;            /* minimum seconds divided by additions; the ratios below also use the minimum seconds */
+    double unsynchronised;        /* seconds divided by those of the unsynchronised method with the same number of threads */
+    /* Bandwidth by the least traffic, divided by that of the triad with the same number of threads; NaN: computed vectors. */
+    double triad;
+    double speedup; /* seconds of the unsynchronised method on one thread divided by these */
     double error;   /* largest relative difference from the reference */
-    int64_t wrong;  /* dofs that are wrong by more than rounding */
+    int64_t wrong;  /* dofs that are wrong by more than rounding errors */
 } reduction_row;
 
 typedef struct synthetic_row {
     synthetic_kind kind;
     int threads;
     int64_t work;
-    double work_s, addition_s; /* of the work alone on one thread; wall-clock time over additions of all threads: least ones */
-    double lost;               /* part of the additions */
+    double work_s, addition_s; /* of the work alone on one thread; minimum wall-clock time divided by the additions of all threads */
+    double lost;               /* fraction of the additions that were lost */
 } synthetic_row;
 
-enum { MAX_ROWS = 512 }; /* up to 1024 threads are 11 numbers of threads, each with 2 x 12 or 7 x 5 rows */
+enum { MAX_ROWS = 512 }; /* up to 1024 threads give 11 numbers of threads, each with 2 x 12 or 7 x 5 rows */
 
 typedef struct reduction_results {
     int64_t elements, nodes;
@@ -49,10 +48,12 @@ void reduction_print_head(app_terminal *terminal, bool product);
 void reduction_print_row(app_terminal *terminal, const reduction_row *row);
 void reduction_print_synthetic(app_terminal *terminal, const reduction_results *results);
 
-/* reduction.csv, reduction-synthetic.csv, reduction.gp, and with gnuplot reduction.svg.  Errors: INPUT, SYSTEM, MEMORY. */
+/*
+ * Writes reduction.csv, reduction-synthetic.csv, reduction.gp, and, if gnuplot is installed, reduction.svg.  Errors: INPUT, SYSTEM, MEMORY.
+ */
 yoke_status reduction_write(yoke_context *context, const char *directory, const reduction_results *results, bool *drawn);
 
-/* Arrays of the record; NULL where memory ended. */
+/* Arrays of the record; NULL: out of memory. */
 json_t *reduction_rows_value(const reduction_results *results);
 json_t *reduction_synthetic_value(const reduction_results *results);
 json_t *reduction_triads_value(const reduction_results *results);

@@ -1,5 +1,6 @@
 /*
- * synthetic.h - additions of integers to one place by several threads, with work between them (Lang's dissertation, sect. 4.2.3, fig. 4.3).
+ * synthetic.h - additions of integers to one variable by several threads, with work between them (Lang's dissertation, sect. 4.2.3, fig.
+ * 4.3).
  */
 #ifndef BENCH_REDUCTION_SYNTHETIC_H
 #define BENCH_REDUCTION_SYNTHETIC_H
@@ -7,8 +8,8 @@
 #include "yoke/yoke.h"
 
 typedef enum synthetic_kind {
-    SYNTHETIC_PRIVATE,        /* I: a variable of each thread */
-    SYNTHETIC_UNSYNCHRONISED, /* II: a common one, loaded, added to, stored: additions get lost */
+    SYNTHETIC_PRIVATE,        /* I: a private variable of each thread */
+    SYNTHETIC_UNSYNCHRONISED, /* II: a shared variable with separate load, addition and store: additions are lost */
     SYNTHETIC_ATOMIC,         /* III.a: the hardware's atomic addition */
     SYNTHETIC_SWAP,           /* III.b: compare-and-swap */
     SYNTHETIC_LOCK,           /* III.c: a lock */
@@ -19,8 +20,8 @@ typedef enum synthetic_kind {
 const char *synthetic_name(synthetic_kind kind);
 
 /*
- * Each of `threads` adds `additions` ones, after `work` steps of dependent integer operations each.  seconds: wall-clock time of all of it.
- * sum: what came out, threads x additions for all but SYNTHETIC_UNSYNCHRONISED, where it is at most that.
+ * Each of `threads` threads adds 1 `additions` times, each time after `work` dependent integer operations.  seconds: total wall-clock time.
+ * sum: the result, threads x additions for all methods except SYNTHETIC_UNSYNCHRONISED, for which it is at most that.
  */
 void synthetic_run(synthetic_kind kind, int threads, int64_t additions, int64_t work, double *seconds, int64_t *sum);
 

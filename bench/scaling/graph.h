@@ -1,12 +1,10 @@
-/*
- * graph.h - which ranks share how many nodes, where a brick of octrees is cut along its Morton order.
- */
+/* graph.h - finds which ranks share how many nodes if a brick of octrees is cut along its Morton order. */
 #ifndef BENCH_SCALING_GRAPH_H
 #define BENCH_SCALING_GRAPH_H
 
 #include "yoke/yoke.h"
 
-/* A cube of trees x trees x trees octrees, one after the other, each refined `depth` times; and where ranks begin. */
+/* A cube of trees x trees x trees successive octrees, each refined `depth` times, and the beginnings of the ranks. */
 typedef struct scaling_mesh {
     int64_t trees;
     int depth;
@@ -14,10 +12,10 @@ typedef struct scaling_mesh {
     int64_t *first; /* [ranks + 1]: elements in Morton order */
 } scaling_mesh;
 
-/* elements: of all trees. */
+/* Number of elements of all trees. */
 int64_t scaling_mesh_elements(const scaling_mesh *mesh);
 
-/* Cuts for equal parts, moved down to multiples of `granule` elements.  Given back with yoke_release of first.  Errors: MEMORY. */
+/* Cuts into equal parts, moved down to multiples of `granule` elements.  Release first with yoke_release.  Errors: MEMORY. */
 yoke_status scaling_mesh_cut(yoke_context *context, scaling_mesh *mesh, int64_t granule);
 
 /* What two ranks share: faces, edges and corners of cells. */
@@ -25,7 +23,7 @@ typedef struct scaling_border {
     int32_t neighbour, faces, edges, corners;
 } scaling_border;
 
-/* Trees refined `depth` times, at most as often as the mesh; a cell belongs to the rank of its first element. */
+/* Trees refined `depth` times, at most as often as those of the mesh; a cell belongs to the rank of its first element. */
 typedef struct scaling_graph {
     int depth;
     int64_t ranks;
@@ -37,7 +35,7 @@ typedef struct scaling_graph {
 yoke_status scaling_graph_create(yoke_context *context, const scaling_mesh *mesh, int depth, scaling_graph *graph);
 void scaling_graph_release(yoke_context *context, scaling_graph *graph);
 
-/* Nodes that they share where a cell has so many intervals between nodes on a side. */
+/* Number of shared nodes if a cell has `intervals` intervals between nodes on a side. */
 double scaling_border_nodes(const scaling_border *border, double intervals);
 
 #endif

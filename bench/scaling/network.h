@@ -1,17 +1,15 @@
-/*
- * network.h - networks that are known by name, and measuring the one that ranks are on.
- */
+/* network.h - networks known by name, and measurement of the network between the ranks. */
 #ifndef BENCH_SCALING_NETWORK_H
 #define BENCH_SCALING_NETWORK_H
 
 #include "common/ranks/ranks.h"
 #include "scaling/model.h"
 
-/* Their names, ended by NULL. */
+/* Names, terminated by NULL. */
 extern const char *const scaling_network_names[];
 scaling_network scaling_network_of(int number);
 
-/* What was measured on the ranks of MPI, at least 2. */
+/* Measurements on at least 2 MPI ranks. */
 typedef struct scaling_sums {
     double sum_s;       /* median of a sum of three numbers over all ranks */
     double bytes_per_s; /* of a broadcast of 8 MB */

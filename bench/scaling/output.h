@@ -1,6 +1,4 @@
-/*
- * output.h - what `yoke bench scaling` prints, draws and records.
- */
+/* output.h - printed output, figures and record of `yoke bench scaling`. */
 #ifndef BENCH_SCALING_OUTPUT_H
 #define BENCH_SCALING_OUTPUT_H
 
@@ -20,7 +18,7 @@ void scaling_print_head(app_terminal *terminal, bool weak);
 void scaling_print_row(app_terminal *terminal, const scaling_row *row);
 void scaling_print_measured(app_terminal *terminal, const scaling_results *results);
 
-/* scaling.csv, scaling.gp and, where gnuplot is installed, scaling.svg.  Errors: INPUT, SYSTEM, MEMORY. */
+/* Writes scaling.csv, scaling.gp and, if gnuplot is installed, scaling.svg.  Errors: INPUT, SYSTEM, MEMORY. */
 yoke_status scaling_write(yoke_context *context, const char *directory, const scaling_results *results, bool *drawn);
 
 /* Members of the record; NULL: out of memory. */
