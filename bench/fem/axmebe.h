@@ -1,5 +1,5 @@
 /*
- * axmebe_kernel.h - `yoke bench axmebe`: products y = A u of finite elements; variants x devices x numbers of elements.
+ * axmebe.h - `yoke bench axmebe`: products y = A u of finite elements; variants x devices x numbers of elements.
  *
  * Variants are the two operators of yoke fem, by its own decompositions, the matrix-free one also with the other ways in which device
  * subdomains can add up (fem_adding), and the four of Lang and Ruenger 2013, Alg. 3 (variants.h), on one device at a time.  Operators also

@@ -86,7 +86,7 @@ YOKE_KERNEL(axmebe_el2o_vector, (yoke_long num_nodes, yoke_int components, YOKE_
 
 /*
  * y += el2o(A_el o2el(u)) for the elements order[begin .. end - 1], each by one group.  No two of them share a node, so that they add into y
- * without asking each other, and the sum is the same each time.
+ * without atomic operations, and the sum has the same bits each time.
  */
 YOKE_KERNEL(axmebe_par, (yoke_long begin, yoke_long end, YOKE_GLOBAL const yoke_int *order, yoke_int nodes, yoke_int components,
                          YOKE_GLOBAL const yoke_int *node, YOKE_GLOBAL const yoke_int *place, YOKE_GLOBAL const double *store,
