@@ -9,9 +9,9 @@
 const char *const fem_solver_name[3] = {
     [FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid", [FEM_SOLVER_DIRECT] = "direct"};
 
-/* Iterations of multigrid where nothing else is known: on ordinary bodies it takes half of them. */
+/* Number of multigrid iterations that is assumed if nothing else is known; ordinary bodies need half of them. */
 static const double usual_iterations = 20;
-/* The operations of a factor grow at most with this power of the dofs (nested dissection of a compact body). */
+/* The operations of a factorisation grow at most with this power of the number of dofs (nested dissection of a compact body). */
 static const double most_growth = 2;
 
 static double dofs_of(const fem_space *space) { return (double)space->num_global_nodes * space->components; }
@@ -25,7 +25,7 @@ static void take(fem_solver_choice *choice, fem_solver solver, double multigrid,
              multigrid, direct);
 }
 
-/* Multigrid was too slow in a step before. */
+/* Chooses again after multigrid was too slow in an earlier step. */
 static void choose_again(fem_solver_choice *choice, double dofs)
 {
     const fem_multigrid_work usual = fem_multigrid_usual_work(dofs), slow = choice->slow_work;
@@ -42,7 +42,7 @@ static yoke_status choose_small(fem_solver_choice *choice, const fem_space *spac
 {
     const double dofs = dofs_of(space), multigrid = fem_multigrid_operations(fem_multigrid_usual_work(dofs), usual_iterations);
     fem_direct *direct;
-    if (fem_direct_least_operations(dofs) > multigrid) return YOKE_OK; /* without an analysis, which takes time itself */
+    if (fem_direct_least_operations(dofs) > multigrid) return YOKE_OK; /* skips the analysis, which takes time itself */
     yoke_status status = fem_direct_analyze(space, constraints, &direct);
     if (status) return status;
     const fem_cholesky_cost cost = fem_direct_cost(direct);

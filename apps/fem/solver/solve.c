@@ -16,17 +16,17 @@ typedef struct solve {
     const fem_constraints *constraints;
     const fem_solve_options *options;
     const fem_hooks *hooks;
-    int32_t cut[FEM_MAX_DEVICES + 1]; /* of this start */
+    int32_t cut[FEM_MAX_DEVICES + 1]; /* the cut of the present start */
     fem_decomposition *decomposition;
     fem_multigrid *multigrid;
-    fem_direct *direct, *candidate; /* candidate: analysed only */
-    int no_factor;                  /* it cannot be analysed, or does not fit */
+    fem_direct *direct, *candidate; /* candidate: analysed but not factored */
+    int no_factor;                  /* nonzero: the factor cannot be analysed, or does not fit */
     fem_solver_watch watch;
     fem_vector *b, *x, *work;
-    fem_vector *lifting; /* A g of the prescribed values g; NULL: they are zero */
+    fem_vector *lifting; /* A g of the prescribed values g; NULL: all of them are zero */
     double lifting_energy;
     fem_solution *solution;
-    int lifted; /* some prescribed value is not zero */
+    int lifted; /* nonzero: at least one prescribed value is not zero */
 } solve;
 
 void fem_solution_destroy(fem_solution *solution)
@@ -38,7 +38,7 @@ void fem_solution_destroy(fem_solution *solution)
     yoke_release(solution->context, solution);
 }
 
-/* One of the devices that work, where all of them are simulated; or NULL. */
+/* Returns one of the devices that have elements if all of those are simulated; otherwise NULL. */
 static const yoke_device *simulated_device(const solve *s)
 {
     const fem_devices *devices = s->options->devices;
@@ -51,7 +51,7 @@ static const yoke_device *simulated_device(const solve *s)
     return simulated;
 }
 
-/* Where all that work are simulated, their clock counts. */
+/* Reads the virtual clock if all devices with elements are simulated; otherwise the real clock. */
 static double clock_s(const solve *s)
 {
     const yoke_device *simulated = simulated_device(s);
@@ -65,7 +65,7 @@ static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r,
     return YOKE_OK;
 }
 
-/* The factor of the whole matrix becomes the preconditioner. */
+/* Makes the factor of the whole matrix the preconditioner. */
 static yoke_status take_factor(solve *s)
 {
     yoke_status status = s->candidate ? YOKE_OK : fem_direct_analyze(s->space, s->constraints, &s->candidate);
@@ -76,7 +76,7 @@ static yoke_status take_factor(solve *s)
     return YOKE_OK;
 }
 
-/* Both have failed: what the first one said, and the second. */
+/* Reports that both solvers have failed, with the messages of the first and the second one. */
 static yoke_status fail_both(const solve *s, yoke_status status, const char *multigrid)
 {
     char direct[1024];
@@ -85,7 +85,10 @@ static yoke_status fail_both(const solve *s, yoke_status status, const char *mul
     return yoke_fail(s->space->context, status, "multigrid: %s; then tried instead: %s", multigrid, direct);
 }
 
-/* A level, or a block of the smoother, may be too near to singular where the whole matrix is not. */
+/*
+ * Replaces multigrid by the factor after a failed set-up: a level, or a block of the smoother, may be too close to singular although the
+ * whole matrix is not.
+ */
 static yoke_status replace_multigrid(solve *s)
 {
     char cause[1024];
@@ -145,7 +148,7 @@ static void destroy_operators(solve *s)
     s->decomposition = NULL;
 }
 
-/* Nonzero: on any rank. */
+/* Returns nonzero if a prescribed value on any rank is not zero. */
 static int has_values(const fem_constraints *constraints, const fem_space *space)
 {
     int64_t i = 0, dofs = (int64_t)space->num_nodes * space->components;
@@ -155,7 +158,7 @@ static int has_values(const fem_constraints *constraints, const fem_space *space
     return any > 0;
 }
 
-/* b = load - A g, g the prescribed values; x = the start value at free dofs. */
+/* b = load - A g with the prescribed values g; x = the start value at free dofs. */
 static void lift(solve *s, const double *start)
 {
     fem_vector_write(s->b, s->solution->load);
@@ -172,7 +175,7 @@ static void lift(solve *s, const double *start)
     if (start) fem_vector_mask(s->x);
 }
 
-/* From work = A x: u = x + g, the residual A u - load = A x - b, and the energy. */
+/* Computes from work = A x: u = x + g, the residual A u - load = A x - b, and the energy. */
 static void finish(solve *s)
 {
     fem_solution *out = s->solution;
@@ -188,7 +191,7 @@ static void finish(solve *s)
     fem_vector_read(s->x, out->u);
 }
 
-/* A number that is not known counts as nothing beside one that is. */
+/* Adds two numbers; if only one of them is known, returns that one. */
 static double add_known(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
 
 static void fill_shares(solve *s)
@@ -212,7 +215,7 @@ static void fill_shares(solve *s)
 
 static double dofs_of(const solve *s) { return (double)s->space->num_global_nodes * s->space->components; }
 
-/* Only where many iterations are to come the analysis is worth its time.  A factor that cannot be analysed is none. */
+/* The analysis is worth its time only if many iterations remain.  A factor that cannot be analysed counts as too expensive. */
 static int is_factor_cheaper(solve *s, double left)
 {
     double bytes;
@@ -258,13 +261,16 @@ static yoke_status run_cg(solve *s, int from_zero, fem_cg_result *result)
     return fem_cg(s->decomposition, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
 }
 
-/* Iterations that are used up are the user's limit. */
+/* Returns nonzero if the factor is to take over.  It does not if max_iterations is reached, which is the user's limit. */
 static int is_to_be_rescued(const solve *s, yoke_status status, const fem_cg_result *result)
 {
     return status == YOKE_OK ? result->given_up : status == YOKE_ERROR_NUMERIC && result->iterations < s->options->max_iterations;
 }
 
-/* Multigrid was given up (YOKE_OK) or failed: the factor goes on from what it reached, if that is better than the start. */
+/*
+ * Multigrid was given up (YOKE_OK) or failed.  The factor continues from the values that multigrid reached if these are better than zero,
+ * else from the start.
+ */
 static yoke_status rescue(solve *s, yoke_status status, const double *start, fem_cg_result *result)
 {
     char reached[1024];
@@ -296,7 +302,7 @@ static int64_t fine_products(const solve *s)
     return fem_decomposition_products(s->decomposition) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
 }
 
-/* Products so far of each coarser level; returns how many levels there are. */
+/* Writes the number of products so far on each coarser level; returns the number of these levels. */
 static int count_level_products(const solve *s, int64_t *products)
 {
     int count = s->multigrid ? fem_multigrid_levels(s->multigrid) - 1 : 0;
@@ -305,7 +311,7 @@ static int count_level_products(const solve *s, int64_t *products)
     return count;
 }
 
-/* before: products of each level when the iteration began. */
+/* before: number of products on each level when the iteration began. */
 static void fill_levels(solve *s, const int64_t *before)
 {
     fem_solution *out = s->solution;
@@ -328,7 +334,7 @@ static void fill_levels(solve *s, const int64_t *before)
 
 static void fill_counts(solve *s, const fem_cg_result *result)
 {
-    enum { VECTORS = 3 + 3 }; /* here and in the conjugate gradients */
+    enum { VECTORS = 3 + 3 }; /* those of this file and of the conjugate gradients */
     fem_solution *out = s->solution;
     int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
     out->solver = s->direct ? FEM_SOLVER_DIRECT : s->options->solver;
@@ -370,14 +376,14 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
     return fem_decomposition_status(s->decomposition);
 }
 
-/* One start, on the devices of s->cut. */
+/* Runs one start of the solve on the devices of s->cut. */
 static yoke_status run(solve *s, const double *start)
 {
     fem_cg_result result = {0};
     const fem_solve_round *round = s->options->round;
     int64_t level_products[FEM_MAX_SOLVE_LEVELS];
     double begin = clock_s(s);
-    s->solution->slow_iterations = 0; /* of an earlier start */
+    s->solution->slow_iterations = 0; /* these three may be left from an earlier start */
     s->solution->setup_failed = 0;
     s->solution->reason[0] = 0;
     yoke_status status = make_operators(s);
@@ -396,7 +402,7 @@ static yoke_status run(solve *s, const double *start)
     return round ? app_ranks_agree(s->space->ranks, round->end(round->user, s->solution)) : YOKE_OK;
 }
 
-/* How many devices can do less than at the last start, on all ranks. */
+/* Returns nonzero if on any rank a device failed, or can hold fewer elements, since the last start. */
 static int count_worse(const solve *s, int failed_before)
 {
     double worse = fem_solve_limit(s->space, s->options, s->cut) - failed_before;
@@ -405,7 +411,7 @@ static int count_worse(const solve *s, int failed_before)
     return worse > 0;
 }
 
-/* Starts again on fewer devices, or with less on them, as long as that makes sense. */
+/* Starts again on fewer devices, or with fewer elements on them, as long as that can succeed. */
 static yoke_status run_on_what_works(solve *s, const double *start)
 {
     fem_devices *devices = s->options->devices;

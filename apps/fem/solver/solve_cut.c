@@ -25,8 +25,8 @@ static yoke_status nothing_fits(const fem_devices *devices, int64_t elements)
 }
 
 /*
- * One round of handing out `left` elements: weight[i] of the devices that were asked for any and have room, or 1 for each that has room
- * where there is none of those.  Returns what is still left.
+ * Hands out one round of `left` elements.  weight[i] is wanted[i] for the devices that have room; if it is zero for all of them, 1 for each
+ * device that has room.  Returns the number that is still left.
  */
 static int64_t hand_out(const fem_devices *devices, const int64_t *wanted, int64_t left, int64_t *elements)
 {
@@ -66,11 +66,13 @@ yoke_status fem_solve_cut(const fem_devices *devices, const int32_t *asked, int3
     return YOKE_OK;
 }
 
-/* Device bytes that a solve needs for so many elements, about. */
+/* Estimates the device memory in bytes that a solve needs for this many elements. */
 static double bytes_for(const fem_space *space, const fem_solve_options *options, double elements)
 {
     enum { SOLVER_VECTORS = 7, LEVEL_VECTORS = 4 };
-    /* all coarser levels together, against the finest one: q1 levels on the same leaves and on an eighth, a sixty-fourth, ... of them */
+    /*
+     * all coarser levels together, relative to the finest one: q1 levels on the same leaves, on an eighth of them, on a sixty-fourth, ...
+     */
     const double levels = 1.5;
     fem_subdomain_options subdomain = {.precision = FEM_DOUBLE, .operator_kind = options->operator_kind};
     double bytes = fem_subdomain_device_bytes(space, &subdomain, elements, SOLVER_VECTORS);

@@ -8,10 +8,10 @@ void fem_solver_watch_start(fem_solver_watch *watch, double asked)
     for (int i = 0; i < 2; i++) watch->mark[i].reached = INFINITY;
 }
 
-/* Moves the marks, so that the older one lies one to two doublings back. */
+/* Moves the marks so that the older one always lies between one and two doublings of the iteration count back. */
 static void mark(fem_solver_watch *watch, int iteration)
 {
-    if (isinf(watch->mark[1].reached)) { /* the first number there is */
+    if (isinf(watch->mark[1].reached)) { /* no mark is set yet */
         watch->mark[0] = watch->mark[1] = (fem_watch_mark){iteration, watch->best};
     } else if (iteration >= FEM_WATCH_FIRST / 2 && iteration >= 2 * watch->mark[1].iteration) {
         watch->mark[0] = watch->mark[1];

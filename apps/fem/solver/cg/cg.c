@@ -5,16 +5,22 @@
 
 #include "solver/cg/error.h"
 
-/* A squared norm is trusted as long as what rounding may have added to it is below this part of it. */
+/* A squared norm is trusted if the rounding errors that it may contain are below this fraction of it. */
 static const double trusted_doubt = 1e-6;
-/* Rounding of a sum of products, with room for many terms. */
+/* Relative rounding error of a sum of products, with a margin for many terms. */
 static const double rounding = 1e-15;
-/* The carried residual is the true one, for what it tells of the error, where the true one's norm is at most so many times its own. */
+/*
+ * The carried (updated) residual is accepted for the estimate of the error if the norm of the true residual is at most this many times its
+ * norm.
+ */
 static const double same_residual = 1.2;
-/* Up to this ratio S, and so many iterations, convergence is so quick that S alone tells the error (error.h). */
+/* If the ratio S and the number of iterations are at most these, convergence is so fast that S alone gives the error (error.h). */
 static const double quick_ratio = 2;
 enum { QUICK_ITERATIONS = 25 };
-/* Starts from the true residual: each must make the error four times as small (in squares), or rounding has the last word. */
+/*
+ * At most this many passes, each of which starts from the true residual.  Each must reduce the square of the error, or that of the
+ * residual, to at most a quarter; otherwise rounding limits the accuracy.
+ */
 enum { MAX_PASSES = 20 };
 static const double worth_a_pass = 0.25;
 
@@ -26,22 +32,22 @@ typedef struct cg {
     const fem_hooks *hooks;
     const fem_vector *b;
     fem_vector *x, *r, *z, *p, *q;
-    double rr, doubt; /* |r|^2, and how far it may be off */
+    double rr, doubt; /* |r|^2, and a bound on its rounding error */
     double norm_b;
     fem_cg_error error;
-    double error_square;              /* estimate of |x* - x|_A^2; infinity: not known */
-    double energy, total_at;          /* |u|_A^2, and error.total then */
-    int next_look;                    /* iteration from which on the Ritz value may be sought again */
-    double worst;                     /* ratio S of the passes before */
-    double best, total_at_best;       /* smallest residual of this pass, and error.total then */
-    int best_at, pass_begin, stalled; /* stalled: this pass ended without progress */
-    int certified;                    /* this pass began with an error that is small enough */
+    double error_square;              /* estimate of |x* - x|_A^2; infinity: unknown */
+    double energy, total_at;          /* |u|_A^2, and error.total when it was computed */
+    int next_look;                    /* first iteration in which the Ritz value may be computed again */
+    double worst;                     /* largest ratio S of the earlier passes */
+    double best, total_at_best;       /* smallest residual of this pass, and error.total when it was reached */
+    int best_at, pass_begin, stalled; /* stalled: this pass has ended without progress */
+    int certified;                    /* the error at the beginning of this pass was small enough */
     fem_cg_result result;
 } cg;
 
 /* ------------------------------------------------------------------------------------------------------ failures */
 
-/* Numbers that make no sense may come from a device that failed. */
+/* Values that are not valid may come from a failed device, so the device's error is returned first. */
 static yoke_status fail(cg *s, const char *what)
 {
     yoke_status status = fem_decomposition_status(s->decomposition);
@@ -55,7 +61,10 @@ static yoke_status fail(cg *s, const char *what)
                      s->result.iterations, s->result.relative_residual, energy, asked);
 }
 
-/* Nonzero: for so many iterations the residual has not fallen, and the solution has not moved by what counts. */
+/*
+ * Returns nonzero if for more than options->stagnation iterations the residual has not fallen and the solution has not moved by as much as
+ * the requested error.
+ */
 static int is_stalled(cg *s)
 {
     double reached = s->result.relative_residual, moved = s->error.total - s->total_at_best;
@@ -98,7 +107,7 @@ static void sum_norm(cg *s)
     set_norm(s, rr, rounding * rr);
 }
 
-/* |u|_A^2 = (x, A x) + 2 (x, A g) + (g, A g) with A x = b - r where x is free. */
+/* |u|_A^2 = (x, A x) + 2 (x, A g) + (g, A g) with A x = b - r at free dofs of x. */
 static void sum_energy(cg *s)
 {
     const fem_vector *left[3] = {s->x, s->x, s->x}, *right[3] = {s->b, s->r, s->options->lifting};
@@ -114,12 +123,15 @@ static void set_error(cg *s, double square)
     s->result.energy_error = square == 0 ? 0 : sqrt(square / s->energy);
 }
 
-/* The worst ratio, of this pass and of those before: a pass that begins near rounding knows little. */
+/* Returns the larger of this pass's ratio and the earlier ones': a pass that begins close to rounding provides little information. */
 static double ratio_of(const cg *s) { return fmax(fem_cg_error_ratio(&s->error), s->worst); }
 
 static int is_quick(const cg *s, double ratio) { return ratio <= quick_ratio && s->error.count <= QUICK_ITERATIONS; }
 
-/* The error is at most energy_error |u|_A by the estimate.  The energy is summed when this may be so: u has moved by error.total since. */
+/*
+ * Returns nonzero if the estimated error is at most energy_error |u|_A.  The energy is summed only if this may hold; since the last sum u
+ * has moved by error.total - total_at, a squared length.
+ */
 static int energy_small_enough(cg *s)
 {
     double asked = s->options->energy_error, ratio = ratio_of(s), expected = fem_cg_error_expected(&s->error, ratio);
@@ -135,7 +147,7 @@ static int energy_small_enough(cg *s)
     if (s->result.iterations < s->next_look) return 0;
     s->next_look = s->result.iterations + 1 + s->error.count / 64;
     fem_cg_error_look(&s->error);
-    set_error(s, fmax(expected, fem_cg_error_bound(&s->error) / 4)); /* so that the error is at most twice what is asked for */
+    set_error(s, fmax(expected, fem_cg_error_bound(&s->error) / 4)); /* so that the error is at most twice the requested one */
     return s->result.energy_error <= asked;
 }
 
@@ -152,7 +164,7 @@ static int small_enough(cg *s)
     return s->options->relative_residual > 0 || !(s->options->energy_error > 0) ? residual_small_enough(s) : 1;
 }
 
-/* What is known of the error at the end of a pass that was not ended by it. */
+/* Estimates the error at the end of a pass that ended for another reason than its error. */
 static void estimate_error(cg *s)
 {
     if (s->rr == 0) return;
@@ -174,8 +186,8 @@ static void true_residual(cg *s)
 }
 
 /*
- * x += alpha p, r -= alpha q.  |r - alpha q|^2 = |r|^2 - 2 alpha (r, q) + alpha^2 |q|^2 is exact but for cancellation: where that leaves
- * too little, and where the iteration is about to end, the norm is summed anew.
+ * x += alpha p, r -= alpha q.  |r - alpha q|^2 = |r|^2 - 2 alpha (r, q) + alpha^2 |q|^2 is exact except for cancellation.  If too few
+ * digits remain, and if the iteration is about to end, the norm is summed again.
  */
 static void advance(cg *s, double alpha, double rq, double qq)
 {
@@ -185,12 +197,12 @@ static void advance(cg *s, double alpha, double rq, double qq)
     if (!(s->doubt <= trusted_doubt * rr) || residual_small_enough(s)) sum_norm(s);
 }
 
-/* z = M r and (r, z). */
+/* Computes z = M r and (r, z). */
 static yoke_status precondition(cg *s, double *rz)
 {
     yoke_status status = s->m->apply(s->m->state, s->r, sqrt(s->rr), s->z);
     if (status) return status;
-    /* else x would have several values at a node, and rounding would slow the iteration */
+    /* otherwise x would have several values at a node, and rounding would slow the iteration down */
     fem_vector_agree(s->z);
     *rz = fem_vector_dot(s->r, s->z);
     if (!(*rz > 0) || !isfinite(*rz))
@@ -200,8 +212,8 @@ static yoke_status precondition(cg *s, double *rz)
 }
 
 /*
- * Nonzero: the true residual at the beginning of a later pass bounds the error by what was asked for, |x* - x|_A^2 <= (r, M r) / lambda, so
- * that nothing is to be iterated.
+ * Returns nonzero if the true residual at the beginning of a later pass proves that the error is at most the requested one, |x* - x|_A^2 <=
+ * (r, M r) / lambda, so that no iteration is needed.
  */
 static int is_certified(cg *s, double rz)
 {
@@ -211,7 +223,10 @@ static int is_certified(cg *s, double rz)
     return s->certified;
 }
 
-/* Iterates until the carried residual and the error that follows from it are small enough, or stalled.  On entry r is the true residual. */
+/*
+ * Iterates until the carried residual and the error that follows from it are small enough, or until the iteration stalls.  On entry r is
+ * the true residual.
+ */
 static yoke_status iterate(cg *s)
 {
     double rz_old = 0;
@@ -253,7 +268,7 @@ static yoke_status fail_stalled(cg *s)
         "the units or the mesh");
 }
 
-/* Rounding does not let the solution become better: it is one all the same where its energy error is small. */
+/* Ends because rounding prevents further improvement.  The solution is accepted if its energy error is small. */
 static yoke_status end_by_rounding(cg *s, double error_square)
 {
     double rz = 0;
@@ -267,23 +282,30 @@ static yoke_status end_by_rounding(cg *s, double error_square)
     return fail(s, "the accuracy asked for is below rounding; ask for less, constrain the body better, or mesh it more evenly");
 }
 
-/* Nonzero: what was asked for holds at the end of a pass, whose residual is now the true one; `carried` is what it was thought to be. */
+/*
+ * Returns nonzero if the requested accuracy holds at the end of a pass.  The residual is now the true one; `carried` is the square of the
+ * norm of the carried one.
+ */
 static int pass_succeeded(cg *s, int pass, double carried, double start_error)
 {
     double asked = s->options->energy_error;
     if (s->stalled || (s->options->relative_residual > 0 && !residual_small_enough(s))) return 0;
     if (!(asked > 0)) return residual_small_enough(s);
     if (s->rr <= same_residual * same_residual * carried) return 1;
-    /* what a pass found at its beginning is the error with a true residual; rounding makes that at its end about as large again */
+    /* start_error is an error computed from a true residual; rounding makes the error at the end of the pass about as large again */
     if (!pass || !(start_error <= asked * asked * s->energy)) return 0;
     set_error(s, start_error);
     return 1;
 }
 
-/* Passes, each from the true residual, until what was asked for holds for it too, or a pass brings nothing. */
+/*
+ * Runs passes, each from the true residual, until the requested accuracy holds for the true residual too, or until a pass brings no
+ * improvement.
+ */
 static yoke_status solve(cg *s)
 {
-    double start_error = INFINITY, rr = INFINITY; /* at the beginning of the latest pass, as that pass found it; at its end */
+    /* squared error at the beginning of the latest pass, as that pass estimated it; |r|^2 at its end */
+    double start_error = INFINITY, rr = INFINITY;
     for (int pass = 0;; pass++) {
         yoke_status status = iterate(s);
         if (status || s->result.given_up || s->certified) return status;
@@ -307,7 +329,7 @@ static yoke_status start(cg *s)
     fem_vector_mask(s->r);
     double bb = fem_vector_dot(s->r, s->r);
     s->norm_b = sqrt(bb);
-    if (s->norm_b == 0) { /* nothing loads the body: the solution is zero */
+    if (s->norm_b == 0) { /* there is no load: the solution is zero */
         fem_vector_zero(s->x);
         fem_vector_zero(s->q);
         return YOKE_OK;

@@ -5,7 +5,7 @@
 
 enum { MAX_KEPT = 1 << 15 };
 
-/* The iterations over which S is sought begin where the error was this many times as large (in squares), as in the paper. */
+/* The search for S goes back to the iteration where the square of the error was 1 / window times the latest decrease, as in the paper. */
 static const double window = 1e-4;
 
 yoke_status fem_cg_error_create(yoke_context *context, int max_iterations, fem_cg_error *error)
@@ -32,7 +32,7 @@ void fem_cg_error_start(fem_cg_error *error)
     error->total = 0;
 }
 
-/* The older half goes: its part of Lanczos' matrix too, of which what is left has a smaller eigenvalue, which is on the safe side. */
+/* Drops the older half, including its part of the Lanczos matrix.  The smallest Ritz value so far is kept. */
 static void forget_older_half(fem_cg_error *error)
 {
     int half = error->count / 2, left = error->count - half;
@@ -73,8 +73,9 @@ double fem_cg_error_expected(const fem_cg_error *error, double ratio)
 }
 
 /*
- * Whether Lanczos' matrix T has an eigenvalue below x.  T = L D L^T with D = 1 / alpha and the squares beta of L's entries below the diagonal;
- * T - x is decomposed likewise by the stationary qd transform (Dhillon and Parlett 2004), which finds small eigenvalues to relative accuracy.
+ * Returns nonzero if the Lanczos matrix T has an eigenvalue below x.  T = L D L^T with D = 1 / alpha, and beta are the squares of the
+ * entries of L below the diagonal.  T - x is decomposed in the same way by the stationary qd transform (Dhillon and Parlett 2004), which
+ * finds small eigenvalues to high relative accuracy.
  */
 static int has_below(const fem_cg_error *error, double x)
 {
@@ -91,13 +92,13 @@ void fem_cg_error_look(fem_cg_error *error)
 {
     const double digits = 1.02, range = 1e-20;
     double high = INFINITY;
-    for (int j = 0; j < error->count; j++) { /* T's diagonal */
+    for (int j = 0; j < error->count; j++) { /* diagonal of T */
         double entry = 1 / error->alpha[j] + (j ? error->beta[j] / error->alpha[j - 1] : 0);
         high = fmin(high, entry);
     }
     if (!isfinite(high)) return;
     double low = range * high;
-    if (isfinite(error->smallest) && error->smallest < high) { /* it changes little from look to look */
+    if (isfinite(error->smallest) && error->smallest < high) { /* it changes little from one call to the next */
         if (!has_below(error, error->smallest)) return;
         high = error->smallest;
         double near = high / 4;

@@ -1,4 +1,4 @@
-/* Cycles of BoomerAMG as a fixed operator. */
+/* amg.c - a fixed number of BoomerAMG cycles as a fixed linear operator. */
 #include "solver/coarse/private.h"
 
 #include <limits.h>
@@ -12,25 +12,28 @@
 _Static_assert(sizeof(HYPRE_Int) == sizeof(int) && sizeof(HYPRE_BigInt) == sizeof(int), "hypre is expected with 32-bit integers");
 _Static_assert(sizeof(HYPRE_Real) == sizeof(double), "hypre is expected in double precision");
 
-/* Levels, work arrays and the matrix itself, as a multiple of the matrix's entries in hypre; measured 2 to 2.4 for elasticity. */
+/*
+ * Memory for levels, work arrays and the matrix itself, as a multiple of the matrix's entries in hypre; 2 to 2.4 were measured for
+ * elasticity.
+ */
 static const double set_up_growth = 2.5;
 enum { entry_bytes = sizeof(double) + sizeof(int), num_rotations = 3 };
 
 struct fem_amg {
     yoke_context *context; /* borrowed */
-    app_ranks *ranks;      /* borrowed; NULL: one */
+    app_ranks *ranks;      /* borrowed; NULL: one rank */
     MPI_Comm comm;
-    int64_t first_row; /* the rank's rows begin there */
-    double scale;      /* hypre's levels hold scale x the matrix */
+    int64_t first_row; /* number of the rank's first row */
+    double scale;      /* hypre's levels are those of scale x the matrix */
     int64_t rows, num_entries;
     HYPRE_IJMatrix entries;
     HYPRE_ParCSRMatrix matrix;
     HYPRE_IJVector rotation[num_rotations], right, solution, residual;
     HYPRE_ParVector par_rotation[num_rotations], par_right, par_solution, par_residual;
     HYPRE_Solver solver;
-    HYPRE_BigInt *row;  /* [rows] first_row, and on */
-    double *value;      /* [rows] on the way from and to hypre */
-    double *sum, *step; /* [rows] of the cycles that are combined */
+    HYPRE_BigInt *row;  /* [rows] numbers from first_row on */
+    double *value;      /* [rows] buffer for values that are passed to and from hypre */
+    double *sum, *step; /* [rows] of the combination of cycles */
 };
 
 static yoke_status check_hypre(const fem_amg *amg, const char *doing)
@@ -65,13 +68,13 @@ void fem_amg_destroy(fem_amg *amg)
 
 /* --------------------------------------------------------------------------------------------------- matrix */
 
-/* Columns that are other ranks' have zeros where they are prescribed. */
+/* The columns of other ranks already have zeros where they are prescribed. */
 static int is_free_column(const fem_coarse_matrix *matrix, int32_t node, int component)
 {
     return matrix->ranks || fem_coarse_is_free(matrix, node, component);
 }
 
-/* Scalar columns and values of one row without its zeros; returns their number.  value NULL: the columns only. */
+/* Gathers the scalar columns and values of one row without its zeros; returns their number.  If value is NULL, gathers the columns only. */
 static int gather_row(const fem_amg *amg, const fem_coarse_matrix *matrix, int32_t node, int i, int *column, double *value)
 {
     const int m = matrix->components;
@@ -105,8 +108,8 @@ static int64_t longest_row(const fem_coarse_matrix *matrix)
 }
 
 /*
- * Entries of each row in the rank's own columns into sizes [rows], those in others behind them, exactly: hypre would take what is not set for zeros in the
- * first column.  column: room for a row.  Returns the sum.
+ * Writes to sizes [rows] how many entries each row has in the rank's own columns, followed by how many it has in other columns.  The counts
+ * must be exact, because hypre takes unset entries for zeros in the first column.  column: space for one row.  Returns the sum.
  */
 static int64_t count_entries(const fem_amg *amg, const fem_coarse_matrix *matrix, int *column, int *sizes)
 {
@@ -126,7 +129,7 @@ static int64_t count_entries(const fem_amg *amg, const fem_coarse_matrix *matrix
     return sum;
 }
 
-/* One row after the other into hypre.  column, value: room for a row. */
+/* Enters the rows into hypre, one after the other.  column, value: space for one row. */
 static void enter_rows(fem_amg *amg, const fem_coarse_matrix *matrix, int *column, double *value)
 {
     for (int32_t node = 0; node < matrix->num_nodes; node++) {
@@ -138,7 +141,7 @@ static void enter_rows(fem_amg *amg, const fem_coarse_matrix *matrix, int *colum
     }
 }
 
-/* hypre does not survive a failed allocation of its own, so a limit on the address space is met here first. */
+/* hypre does not survive a failed allocation of its own, so this allocation detects a limit on the address space first. */
 static yoke_status try_memory(yoke_context *context, int64_t entries)
 {
     void *memory = NULL;
@@ -147,7 +150,7 @@ static yoke_status try_memory(yoke_context *context, int64_t entries)
     return status;
 }
 
-/* Whether hypre can number the entries, and memory holds its levels. */
+/* Checks that hypre can number the entries, and that there is memory for its levels. */
 static yoke_status check_size(const fem_amg *amg)
 {
     if (amg->num_entries <= INT_MAX / 3) return try_memory(amg->context, amg->num_entries);
@@ -195,7 +198,7 @@ static yoke_status make_matrix(fem_amg *amg, const fem_coarse_matrix *matrix)
 
 /* -------------------------------------------------------------------------------------------------- vectors */
 
-/* Component i of the rigid body rotation about axis `axis` at y, a position relative to the body's size. */
+/* Returns component i of the rigid body rotation about `axis` at y, a position relative to the body's size. */
 static double rotation(int axis, const double y[3], int i)
 {
     if (i == (axis + 1) % 3) return -y[(axis + 2) % 3];
@@ -203,10 +206,11 @@ static double rotation(int axis, const double y[3], int i)
     return 0.0;
 }
 
-/* Middle and half the largest extent of the nodes, of all ranks. */
+/* Computes the centre of the nodes of all ranks; returns half of their largest extent. */
 static double measure_body(const fem_coarse_matrix *matrix, double middle[3])
 {
-    double size = 0.0, end[6] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY}; /* high ones, negative low ones */
+    /* largest coordinates, then the negatives of the smallest ones */
+    double size = 0.0, end[6] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
     for (int64_t node = 0; node < matrix->num_nodes; node++) {
         for (int d = 0; d < 3; d++) {
             end[d] = fmax(end[d], matrix->x[3 * node + d]);
@@ -234,7 +238,7 @@ static yoke_status make_vector(fem_amg *amg, HYPRE_IJVector *vector, HYPRE_ParVe
     return app_ranks_agree(amg->ranks, check_hypre(amg, "making vectors"));
 }
 
-/* Right side, solution and residual, which are zero, and the rotations. */
+/* Creates the right side, solution and residual, which are zero, and the rotations. */
 static yoke_status make_vectors(fem_amg *amg, const fem_coarse_matrix *matrix)
 {
     yoke_status status = yoke_allocate(amg->context, amg->rows, sizeof *amg->row, &amg->row);
@@ -263,10 +267,11 @@ static yoke_status make_vectors(fem_amg *amg, const fem_coarse_matrix *matrix)
 /* --------------------------------------------------------------------------------------------------- levels */
 
 /*
- * Chosen by measurement (see docs/methods): nodal coarsening (PMIS with numbers that do not depend on the ranks, the first level aggressively) and interpolation that reproduces the
- * rotations (the global matrix approach, variant 2, of Baker, Kolev, Yang 2010); Poisson without aggressive coarsening.  What makes the
- * cycle symmetric: Gauss-Seidel goes forward on the way down and backward on the way up, and both ways on the last level, where a factor
- * would fail when interpolated rotations depend on one another; W-cycles would not be symmetric in hypre, which smooths once in between.
+ * The options were chosen by measurement (see docs/methods): nodal coarsening (PMIS with numbers that do not depend on the ranks, the first
+ * level aggressively) and interpolation that reproduces the rotations (the global matrix approach, variant 2, of Baker, Kolev, Yang 2010);
+ * Poisson without aggressive coarsening.  The cycle is symmetric because Gauss-Seidel goes forward on the way down, backward on the way up,
+ * and both ways on the last level.  A factorisation would fail there if interpolated rotations are linearly dependent.  W-cycles would not
+ * be symmetric in hypre, which smooths only once between the two coarse corrections.
  */
 static void set_options(fem_amg *amg, int elasticity)
 {
@@ -277,7 +282,7 @@ static void set_options(fem_amg *amg, int elasticity)
     HYPRE_BoomerAMGSetMaxIter(solver, 1);
     HYPRE_BoomerAMGSetCycleType(solver, V_CYCLE);
     HYPRE_BoomerAMGSetMaxCoarseSize(solver, 60);
-    HYPRE_BoomerAMGSetCoarsenType(solver, 9); /* PMIS; 8 has other numbers on each rank, and the same as this on one */
+    HYPRE_BoomerAMGSetCoarsenType(solver, 9); /* PMIS; 8 uses other random numbers on each rank, and on one rank the same as this */
     HYPRE_BoomerAMGSetInterpType(solver, 6);  /* extended+i */
     HYPRE_BoomerAMGSetPMaxElmts(solver, 4);
     HYPRE_BoomerAMGSetStrongThreshold(solver, 0.25);
@@ -292,7 +297,7 @@ static void set_options(fem_amg *amg, int elasticity)
     HYPRE_BoomerAMGSetCycleNumSweeps(solver, LAST_SWEEPS, LAST);
     if (!elasticity) return;
     HYPRE_BoomerAMGSetNumFunctions(solver, 3);
-    HYPRE_BoomerAMGSetNodal(solver, 4); /* strength by the blocks' row sums */
+    HYPRE_BoomerAMGSetNodal(solver, 4); /* strength of connection by the row sums of the blocks */
     HYPRE_BoomerAMGSetNodalDiag(solver, 1);
     HYPRE_BoomerAMGSetInterpVecVariant(solver, 2);
     HYPRE_BoomerAMGSetInterpVecQMax(solver, 4);
@@ -306,12 +311,12 @@ static yoke_status make_levels(fem_amg *amg, int elasticity)
     if (status) return status;
     set_options(amg, elasticity);
     HYPRE_BoomerAMGSetup(amg->solver, amg->matrix, amg->par_right, amg->par_solution);
-    /* Some settings leave a harmless ARG flag behind. */
+    /* Some settings leave a harmless ARG flag set. */
     if (!HYPRE_CheckError(HYPRE_GetError(), HYPRE_ERROR_MEMORY)) HYPRE_ClearAllErrors();
     return app_ranks_agree(amg->ranks, check_hypre(amg, "making levels"));
 }
 
-/* The largest diagonal entry of the rank.  Errors: NUMERIC (one is not positive). */
+/* Finds the largest diagonal entry of the rank.  Errors: NUMERIC (one is not positive). */
 static yoke_status find_largest(yoke_context *context, const fem_coarse_matrix *matrix, double *largest)
 {
     const int m = matrix->components;
@@ -357,7 +362,7 @@ yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matri
     amg->context = context;
     amg->ranks = matrix->ranks;
     amg->comm = matrix->ranks ? MPI_COMM_WORLD : MPI_COMM_SELF;
-    amg->scale = 1.0 / largest; /* so that levels fit single precision in any units */
+    amg->scale = 1.0 / largest; /* so that the levels stay within the range of single precision in any units */
     amg->first_row = matrix->first_node * matrix->components;
     amg->rows = (int64_t)matrix->num_nodes * matrix->components;
     HYPRE_Init();
@@ -373,12 +378,12 @@ yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matri
     return YOKE_OK;
 }
 
-/* value = one cycle from zero with the right side that stands in the vector `from` */
+/* value = one cycle from zero, with the vector `from` as right side */
 static void apply_cycle(fem_amg *amg, HYPRE_ParVector from)
 {
     HYPRE_ParVectorSetConstantValues(amg->par_solution, 0.0);
     HYPRE_BoomerAMGSolve(amg->solver, amg->matrix, from, amg->par_solution);
-    HYPRE_ClearError(HYPRE_ERROR_CONV); /* the number of cycles is fixed: it is no failure that no tolerance was met */
+    HYPRE_ClearError(HYPRE_ERROR_CONV); /* the number of cycles is fixed, so it is no failure that the tolerance was not met */
     HYPRE_IJVectorGetValues(amg->solution, (HYPRE_Int)amg->rows, amg->row, amg->value);
 }
 
@@ -391,8 +396,8 @@ static void find_residual(fem_amg *amg)
 }
 
 /*
- * sum = cycles B of the right side, combined by Chebyshev's semi-iteration for eigenvalues of B A in [smallest_reached, 1]: a polynomial
- * in B A, so the whole is as symmetric as B is.  One cycle alone reduces the error by too little for the levels above.
+ * sum = cycles B applied to the right side, combined by Chebyshev's semi-iteration for eigenvalues of B A in [smallest_reached, 1].  This
+ * is a polynomial in B A, so the whole is as symmetric as B is.  One cycle alone does not reduce the error enough for the finer levels.
  */
 static void combine_cycles(fem_amg *amg)
 {

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* Exactly one of cholesky and amg, or neither when nothing is free. */
+/* Has either cholesky or amg, or neither if no unknown is free. */
 struct fem_coarse {
     yoke_context *context;
     int64_t size; /* num_nodes x components */
     int64_t num_free;
-    int32_t *number; /* [size] of a free unknown among the free ones, -1: prescribed */
+    int32_t *number; /* [size] number of a free unknown among the free ones; -1: prescribed */
     fem_cholesky *cholesky;
     fem_amg *amg;
 };
@@ -90,7 +90,7 @@ static yoke_status make_direct(fem_coarse *coarse, const fem_coarse_matrix *matr
     return status ? status : fem_cholesky_factorize(coarse->cholesky, 1);
 }
 
-/* By counts alone, so that the choice is the same everywhere.  The analysis is kept where it is for CHOLMOD. */
+/* Chooses by counts alone, so that the choice is the same on every machine.  If CHOLMOD is chosen, its analysis is kept. */
 static yoke_status choose(fem_coarse *coarse, const fem_coarse_matrix *matrix, fem_coarse_method *method)
 {
     const fem_cholesky_graph graph = graph_of(matrix);

@@ -5,7 +5,7 @@
 
 #include "solver/coarse/keeper_ranks.h"
 
-/* What the matrix of a level is made of. */
+/* The data on which the matrix of a level depends. */
 typedef struct ingredients {
     fem_element element;
     int components, slots;
@@ -19,11 +19,11 @@ typedef struct ingredients {
 
 struct fem_coarse_keeper {
     yoke_context *context;
-    ingredients of;     /* the solver; or of one that is being made */
-    fem_coarse *coarse; /* this or the next; or neither */
+    ingredients of;     /* of the kept solver, or of one that is being made */
+    fem_coarse *coarse; /* at most one of this and direct is not NULL */
     fem_direct *direct;
-    ingredients refused;       /* the level whose factor was too dear */
-    double refused_operations; /* that it would take; NaN: there is no such level */
+    ingredients refused;       /* the level whose factor was too expensive */
+    double refused_operations; /* operations that this factor would take; NaN: there is no such level */
     coarse_runs on_ranks;
     int64_t made;
 };

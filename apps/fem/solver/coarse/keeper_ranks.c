@@ -52,7 +52,10 @@ static int64_t own(const app_ranks *ranks, const int64_t *list)
     return list[app_ranks_number(ranks) + 1] - list[app_ranks_number(ranks)];
 }
 
-/* *same: whether both have the same elements and nodes, wherever they lie.  vectors move values of nodes from `now` to `kept`. */
+/*
+ * Sets *same to whether both have the same elements and nodes, on whichever ranks these are.  `vectors` moves nodal values from the
+ * distribution of `now` to that of `kept`.
+ */
 static yoke_status compare(yoke_context *c, app_ranks *ranks, const coarse_runs *now, const coarse_runs *kept, fem_runs *vectors, int *same)
 {
     const int64_t num_elements = own(ranks, kept->first_element), num_nodes = own(ranks, kept->first_node);

@@ -11,7 +11,7 @@ struct fem_cholesky {
     yoke_context *context;
     cholmod_common common;
     int components;
-    int32_t num_nodes, num_active; /* active: some component is an unknown */
+    int32_t num_nodes, num_active; /* active: at least one component is an unknown */
     uint8_t *unknown;              /* [num_nodes] bit i: component i is an unknown */
     int32_t *place;                /* [num_nodes] in the order of elimination; -1: not active */
     int64_t *first;                /* [num_active + 1] by place: the node's first unknown */
@@ -22,16 +22,23 @@ struct fem_cholesky {
 };
 
 /*
- * What elimination leaves of a diagonal entry, relative to the entry, below which it is rounding: the matrix is singular.  That of a constrained
- * body is above, slender or not: 1e-8 for a plate of a thousandth of its side, 1e-10 for steel on a block 1e8 times as soft.
+ * A pivot below this fraction of its diagonal entry is rounding error, and the matrix is singular.  The pivots of a constrained body are
+ * larger, even if it is slender: 1e-8 for a plate whose thickness is a thousandth of its side, 1e-10 for steel on a block 1e8 times as
+ * soft.
  */
 static const double smallest_pivot = 1e-13;
 
-/* Up to so many unknowns minimum degree orders in half the time of nested dissection and fills in less; of more it fills in up to twice as much. */
+/*
+ * Up to this number of unknowns, minimum degree takes half the time of nested dissection and gives less fill-in; for more unknowns it gives
+ * up to twice as much.
+ */
 enum { MINIMUM_DEGREE_UNKNOWNS = 3000 };
-/* From so many operations on several threads of the BLAS are worth their start. */
+/* From this number of operations on, several BLAS threads are worth the time to start them. */
 static const double many_operations = 2e9;
-/* CHOLMOD merges supernodes and stores their diagonal blocks as squares: by so much more than the entries of the factor. */
+/*
+ * CHOLMOD merges supernodes and stores their diagonal blocks as squares.  The factor therefore needs this many times the memory of its
+ * entries.
+ */
 static const double supernodal_padding = 1.25;
 
 void fem_cholesky_destroy(fem_cholesky *cholesky)
@@ -76,7 +83,7 @@ static yoke_status fail_singular(fem_cholesky *cholesky)
 
 static int count_unknowns(unsigned unknown) { return (int)(unknown & 1) + (int)(unknown >> 1 & 1) + (int)(unknown >> 2 & 1); }
 
-/* The number of each active node, in place[]. */
+/* Numbers the active nodes in place[]. */
 static void number_active(fem_cholesky *cholesky, const fem_cholesky_graph *graph)
 {
     const unsigned all = (1u << graph->components) - 1;
@@ -87,7 +94,7 @@ static void number_active(fem_cholesky *cholesky, const fem_cholesky_graph *grap
     }
 }
 
-/* Lower triangle of the active nodes' graph, without values. */
+/* Returns the pattern of the lower triangle of the active nodes' graph, without values. */
 static cholmod_sparse *node_pattern(fem_cholesky *cholesky, const fem_cholesky_graph *graph)
 {
     const int32_t *number = cholesky->place;
@@ -98,7 +105,7 @@ static cholmod_sparse *node_pattern(fem_cholesky *cholesky, const fem_cholesky_g
             if (number[node] < 0) continue;
             if (fill) ((SuiteSparse_long *)pattern->p)[number[node]] = entries;
             for (int64_t i = graph->row_start[node]; i < graph->row_start[node + 1]; i++) {
-                if (number[graph->column[i]] < number[node]) continue; /* or not active */
+                if (number[graph->column[i]] < number[node]) continue; /* or the column's node is not active */
                 if (fill) ((SuiteSparse_long *)pattern->i)[entries] = number[graph->column[i]];
                 entries++;
             }
@@ -119,7 +126,7 @@ static void set_ordering(cholmod_common *common, int ordering, int postorder, in
     common->supernodal = supernodal;
 }
 
-/* A node's column stands for as many as it has unknowns, and so does each of its entries. */
+/* A column of the nodes' factor stands for as many columns as its node has unknowns, and each of its entries for as many rows. */
 static void predict_cost(fem_cholesky *cholesky, const cholmod_factor *nodes, int64_t pattern_entries)
 {
     const SuiteSparse_long *count = nodes->ColCount;
@@ -134,7 +141,7 @@ static void predict_cost(fem_cholesky *cholesky, const cholmod_factor *nodes, in
     cholesky->cost.bytes = 8 * supernodal_padding * cholesky->cost.entries + 16 * width * width * (double)pattern_entries;
 }
 
-/* From the order of the active nodes, numbered as in place[], to place[] and first[] in the order of elimination. */
+/* Converts the order of the active nodes, which are numbered as in place[], to place[] and first[] in the order of elimination. */
 static void number_unknowns(fem_cholesky *cholesky, const SuiteSparse_long *order, int32_t *place_of)
 {
     for (int32_t i = 0; i < cholesky->num_active; i++) place_of[order[i]] = i;
@@ -196,7 +203,10 @@ fem_cholesky_cost fem_cholesky_get_cost(const fem_cholesky *cholesky) { return c
 
 /* ------------------------------------------------------------------------------------------------------- the matrix */
 
-/* By place: the places of the node's neighbours from its own on, ascending.  Each node is shown to those before it. */
+/*
+ * For each place: the places of the node itself and of its later neighbours, ascending.  Each node is entered in the lists of the nodes
+ * before it.
+ */
 typedef struct later_neighbours {
     int64_t *start;
     int32_t *place;
@@ -227,7 +237,7 @@ static yoke_status list_later(const fem_cholesky *cholesky, const fem_cholesky_g
     return status;
 }
 
-/* The columns of the node at a place: its rows are those of all later neighbours, less those above the diagonal. */
+/* Fills the columns of the node at place p.  Their rows are the unknowns of all later neighbours, except those above the diagonal. */
 static int64_t fill_columns(const fem_cholesky *cholesky, const later_neighbours *later, int32_t p, SuiteSparse_long *start,
                             SuiteSparse_long *row, int64_t end)
 {
@@ -264,7 +274,7 @@ static yoke_status allocate_matrix(fem_cholesky *cholesky, const later_neighbour
     return YOKE_OK;
 }
 
-/* CHOLMOD's own count of the order that was found; nothing is moved any more. */
+/* Lets CHOLMOD count the factor's entries and operations for the order that was found.  The order no longer changes. */
 static yoke_status count_exactly(fem_cholesky *cholesky)
 {
     cholmod_common *common = &cholesky->common;
@@ -298,7 +308,7 @@ yoke_status fem_cholesky_begin(fem_cholesky *cholesky, const fem_cholesky_graph 
     return status ? status : count_exactly(cholesky);
 }
 
-/* Place of a row in a column, which has it. */
+/* Returns the position of a row in a column that has an entry there. */
 static int64_t find_row(const SuiteSparse_long *row, int64_t begin, int64_t end, int64_t wanted)
 {
     while (end - begin > 1) {
@@ -315,7 +325,7 @@ void fem_cholesky_add(fem_cholesky *cholesky, int32_t row, int32_t column, const
 {
     const int n = cholesky->components;
     if (cholesky->place[row] < 0 || cholesky->place[column] < 0) return;
-    const int across = cholesky->place[row] < cholesky->place[column]; /* the block's transpose lies in the lower triangle */
+    const int across = cholesky->place[row] < cholesky->place[column]; /* true if the transpose of the block lies in the lower triangle */
     const int32_t below = across ? column : row, left = across ? row : column;
     const int64_t first_column = cholesky->first[cholesky->place[left]], first_row = cholesky->first[cholesky->place[below]];
     const SuiteSparse_long *start = cholesky->matrix->p;
@@ -335,7 +345,7 @@ void fem_cholesky_add(fem_cholesky *cholesky, int32_t row, int32_t column, const
 
 /* -------------------------------------------------------------------------------------------------------- the factor */
 
-/* The diagonal, for the judgement of the pivots, in cholesky->right. */
+/* Copies the diagonal to cholesky->right, for the check of the pivots. */
 static yoke_status keep_diagonal(fem_cholesky *cholesky)
 {
     const size_t rows = (size_t)cholesky->cost.unknowns;
@@ -347,7 +357,10 @@ static yoke_status keep_diagonal(fem_cholesky *cholesky)
     return YOKE_OK;
 }
 
-/* Whether each pivot of the supernodal factor is a number and more than rounding of the diagonal entry in cholesky->right. */
+/*
+ * Returns nonzero if each pivot of the supernodal factor is a number and exceeds the rounding error of the diagonal entry in
+ * cholesky->right.
+ */
 static int pivots_are_sound(const fem_cholesky *cholesky)
 {
     const cholmod_factor *factor = cholesky->factor;
@@ -364,8 +377,9 @@ static int pivots_are_sound(const fem_cholesky *cholesky)
 }
 
 /*
- * CHOLMOD divides the copying of a handful of rows among as many threads as it was built for (four in Debian), however many cores there
- * are: on two, three quarters of the time went into that.  With no active level it stays on this thread, and so does a BLAS that uses OpenMP.
+ * CHOLMOD divides the copying of a handful of rows among as many threads as it was built for (four in Debian), whatever the number of
+ * cores.  On two cores, three quarters of the time went into that.  With zero active levels of parallelism CHOLMOD stays on this thread,
+ * and so does a BLAS that uses OpenMP.
  */
 static void run_cholmod(fem_cholesky *cholesky, int threads)
 {

@@ -11,16 +11,16 @@
 struct fem_direct {
     yoke_context *context;
     app_ranks *ranks;         /* of the space */
-    fem_gathering *gathering; /* on several ranks */
-    const fem_space *space;   /* this and the next until the factor is there: the whole; on other ranks than 0 NULL */
+    fem_gathering *gathering; /* NULL on one rank */
+    const fem_space *space;   /* this and constraints: of the whole mesh, until the factor exists; NULL on ranks other than 0 */
     const fem_constraints *constraints;
-    int64_t dofs, own_dofs; /* of the whole, of this rank */
+    int64_t dofs, own_dofs; /* of the whole mesh, and of this rank */
     fem_cholesky_cost cost;
-    int64_t *row_start; /* [num_nodes + 1] the graph of the nodes, until the matrix is there */
+    int64_t *row_start; /* [num_nodes + 1] graph of the nodes, until the matrix exists */
     int32_t *column;
     fem_cholesky *cholesky;
-    double *b, *x; /* [num_nodes][components] of the whole */
-    double *own;   /* [own_dofs] on several ranks */
+    double *b, *x; /* [num_nodes][components] of the whole mesh */
+    double *own;   /* [own_dofs]; NULL on one rank */
 };
 
 void fem_direct_destroy(fem_direct *direct)
@@ -47,7 +47,7 @@ static fem_cholesky_graph graph_of(const fem_direct *direct)
                                 .prescribed = direct->constraints->prescribed};
 }
 
-/* The whole takes the place of the rank's own part. */
+/* Gathers the whole mesh on rank 0, where it replaces the rank's own part. */
 static yoke_status gather(const fem_space *space, fem_direct *direct)
 {
     yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(direct->context, direct->own_dofs, sizeof(double), &direct->own));
@@ -98,7 +98,7 @@ fem_cholesky_cost fem_direct_cost(const fem_direct *direct) { return direct->cos
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
-/* What the kernel thinks can be had without swapping; infinite where it does not tell. */
+/* Returns the memory that the kernel estimates to be available without swapping; infinity if it does not report it. */
 static double available_bytes(void)
 {
     char line[256];
@@ -110,7 +110,7 @@ static double available_bytes(void)
     return 1024 * kilobytes;
 }
 
-/* What this process holds now; 0 where the system does not tell. */
+/* Returns the resident memory of this process; 0 if the system does not report it. */
 static double resident_bytes(void)
 {
     double pages = 0;
@@ -155,7 +155,7 @@ static void add_element(int32_t element, const double *packed, void *user)
     const fem_space *space = direct->space;
     const int n = space->components;
     const int32_t *nodes = space->element_nodes + space->slots * (int64_t)element;
-    for (int s = 0, row = 0; s < space->slots; s++) { /* row, column: of the slots that carry a node */
+    for (int s = 0, row = 0; s < space->slots; s++) { /* row, column: number of the slot among those that carry a node */
         if (nodes[s] < 0) continue;
         for (int t = 0, column = 0; t <= s; t++) {
             if (nodes[t] < 0) continue;
@@ -173,7 +173,7 @@ static void add_element(int32_t element, const double *packed, void *user)
     }
 }
 
-/* The decompositions' subdomains may be on any device and keep no matrices: those of the elements are made here. */
+/* The decompositions' subdomains may be on any device and do not keep element matrices, so they are computed here. */
 static yoke_status assemble(fem_direct *direct, double memory_bytes)
 {
     const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
@@ -184,7 +184,7 @@ static yoke_status assemble(fem_direct *direct, double memory_bytes)
     direct->row_start = NULL;
     direct->column = NULL;
     if (!status) {
-        direct->cost = fem_cholesky_get_cost(direct->cholesky); /* now the need is exactly known */
+        direct->cost = fem_cholesky_get_cost(direct->cholesky); /* the need is now known exactly */
         status = check_memory(direct, memory_bytes);
     }
     if (status) return status;
@@ -196,7 +196,7 @@ static yoke_status assemble(fem_direct *direct, double memory_bytes)
     return status;
 }
 
-/* Says what comes next, and whether it shall. */
+/* Reports the next stage to the hooks, and fails if the user has interrupted the run. */
 static yoke_status announce(const fem_direct *direct, const fem_hooks *hooks, const char *what)
 {
     char line[160];

@@ -23,7 +23,10 @@ static yoke_status list_elements(const fem_space *space, node_elements *list)
     return YOKE_OK;
 }
 
-/* Rows as the elements show them; mark[node] = row + 1 when the node is in the row already.  column NULL: only counted. */
+/*
+ * Fills each row with the nodes in the order in which the elements list them.  mark[node] = row + 1 if the node is in the row already.  If
+ * column is NULL, only counts.
+ */
 static int64_t fill_rows(const fem_space *space, const node_elements *list, int32_t *mark, int64_t *row_start, int32_t *column)
 {
     int64_t count = 0;

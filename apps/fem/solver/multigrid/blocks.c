@@ -12,12 +12,12 @@
 
 enum { LANES = FEM_BLOCK_LANES };
 
-/* Blocks of one structure: `lanes` of them, 1 or LANES, of which `count` are there. */
+/* Blocks of the same structure: `lanes` of them, 1 or LANES, of which the first `count` exist. */
 typedef struct block_group {
     int32_t lanes, count, rows; /* rows: dofs of each block */
-    const int32_t *first;       /* [rows] the first column of each row's profile */
-    int64_t node_begin;         /* in `node`: [lanes][rows / components], lane by lane; absent lanes have none */
-    int64_t value_begin;        /* in `value`: each row's entries from its first column to the diagonal, [entry][lanes] */
+    const int32_t *first;       /* [rows] first column of each row's profile */
+    int64_t node_begin;         /* in `node`: [lanes][rows / components], lane by lane; no nodes are stored for absent lanes */
+    int64_t value_begin;        /* in `value`: the entries of each row from its first column to the diagonal, [entry][lanes] */
 } block_group;
 
 struct multigrid_blocks {
@@ -26,11 +26,11 @@ struct multigrid_blocks {
     int32_t num_groups, most_rows;
     block_group *group;
     int64_t num_first, num_values;
-    int32_t *first; /* profiles, one for each group */
+    int32_t *first; /* profiles, one per group */
     int32_t *node;  /* [num_nodes] block by block */
     multigrid_reach *reach;
-    int32_t num_nodes; /* of the reach: those of other ranks' blocks are in none here */
-    float *value;      /* the factors; the diagonal's inverse in its place */
+    int32_t num_nodes; /* of the reach; nodes of blocks that other ranks solve are in no block here */
+    float *value;      /* the factors, with the inverse of the diagonal in place of the diagonal */
     const fem_smoother_functions *kernels;
     int threads;
     float *work; /* [threads][LANES][most_rows] */
@@ -38,7 +38,7 @@ struct multigrid_blocks {
 
 /* --------------------------------------------------------------------------------------------------- structure */
 
-/* Of each two of some nodes of one element that are in one block. */
+/* Lowers the profiles for each pair of the given nodes of one element that are in the same block. */
 static void lower_profiles(const multigrid_partition *p, int count, const int32_t *nodes, int32_t *first)
 {
     for (int s = 0; s < count; s++) {
@@ -50,7 +50,7 @@ static void lower_profiles(const multigrid_partition *p, int count, const int32_
     }
 }
 
-/* The independent nodes of an element. */
+/* Lists the independent nodes of an element; returns their number. */
 static int list_nodes(const fem_space *space, int32_t element, int32_t nodes[27])
 {
     int count = 0;
@@ -67,7 +67,7 @@ static int list_piece(const multigrid_piece *piece, int32_t nodes[27])
     return piece->count;
 }
 
-/* first [as p->node] the least place of a node of the same block that shares an element with the node. */
+/* first [as p->node]: lowest place of a node of the same block that shares an element with the node. */
 static void find_profiles(const multigrid_reach *reach, const multigrid_partition *p, int32_t *first)
 {
     int32_t nodes[27];
@@ -76,15 +76,15 @@ static void find_profiles(const multigrid_reach *reach, const multigrid_partitio
     for (int64_t i = 0; i < reach->num_pieces; i++) lower_profiles(p, list_piece(&reach->piece[i], nodes), nodes, first);
 }
 
-/* For sorting: blocks of equal structure one after the other. */
+/* A block, for sorting by structure: blocks of equal structure become adjacent. */
 typedef struct structure {
     const int32_t *first; /* [nodes] the profile */
     int32_t nodes, block;
 } structure;
 
 /*
- * Blocks with longer rows than this are worked on one at a time: a row is long enough for vectors along it, and sixteen matrices at once
- * would not stay near the processor.
+ * Blocks whose rows are longer than this are processed one at a time: such a row is long enough for vector operations along it, and sixteen
+ * matrices at once would not fit into the processor's caches.
  */
 static const int64_t long_row = 64;
 
@@ -108,12 +108,12 @@ static int compare_blocks(const void *a, const void *b)
     return order ? order : (x->block > y->block) - (x->block < y->block);
 }
 
-/* Where a block is: its group, and the lane there. */
+/* The group of a block and its lane in the group. */
 typedef struct block_place {
     int32_t group, lane;
 } block_place;
 
-/* The group of the blocks of[0 .. count - 1], of equal structure. */
+/* Makes the group of the blocks of[0 .. count - 1], which have the same structure. */
 static void add_group(multigrid_blocks *b, const multigrid_partition *p, const structure *of, int32_t count, int64_t *node_at,
                       block_place *places)
 {
@@ -156,7 +156,7 @@ static yoke_status make_groups(multigrid_blocks *b, const multigrid_partition *p
         qsort(of, (size_t)p->num_blocks, sizeof *of, compare_blocks);
         for (int32_t i = 0, end; i < p->num_blocks; i = end) {
             for (end = i + 1; end < p->num_blocks && end - i < LANES && !compare_structures(&of[i], &of[end]);) end++;
-            /* empty lanes would cost more than they save */
+            /* many empty lanes would cost more than the common lanes save */
             if (end - i < LANES / 2 || has_long_rows(&of[i], b->components)) end = i + 1;
             add_group(b, p, of + i, end - i, &node_at, places);
         }
@@ -171,8 +171,8 @@ typedef struct assembly {
     const multigrid_blocks *blocks;
     const multigrid_partition *p;
     const block_place *places;
-    const int64_t *row_at; /* of each group's rows, beside `first`: where in the group's values column 0 would be */
-    /* The groups of this portion, and their values. */
+    const int64_t *row_at; /* for each group's rows, like `first`: where column 0 would be among the group's values */
+    /* Groups of this portion, and their values. */
     int32_t begin, end;
     double *value;
 } assembly;
@@ -226,7 +226,7 @@ static int64_t value_end(const multigrid_blocks *b, int32_t group)
     return group + 1 < b->num_groups ? b->group[group + 1].value_begin : b->num_values;
 }
 
-/* Prescribed rows and columns, and absent lanes, become those of the identity. */
+/* Replaces prescribed rows and columns, and those of absent lanes, by those of the identity. */
 static void prescribe(const assembly *a, const block_group *group)
 {
     const multigrid_blocks *b = a->blocks;
@@ -244,7 +244,7 @@ static void prescribe(const assembly *a, const block_group *group)
     }
 }
 
-/* The factors of the portion, kept in single precision. */
+/* Factors the portion, and stores the factors in single precision. */
 static yoke_status factorize_portion(const assembly *a)
 {
     const multigrid_blocks *b = a->blocks;
@@ -277,8 +277,8 @@ static void place_rows(const multigrid_blocks *b, int64_t *row_at)
 }
 
 /*
- * The matrices are made in double precision.  Where rows are long they are made in portions, of so many values (or of one group), so that
- * memory beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
+ * Matrices are assembled in double precision.  If rows are long they are assembled in portions of this many values (or of one group), to
+ * keep the memory that is needed besides the factors small.  The element matrices are recomputed for each portion, which then costs little.
  */
 static int64_t portion_values(const multigrid_blocks *b)
 {
@@ -322,10 +322,10 @@ static yoke_status make_factors(multigrid_blocks *b, fem_subdomain *subdomain, c
 
 /* ------------------------------------------------------------------------------------------------------- whole */
 
-/* Of the memory that is left, for the factors of wide blocks. */
+/* Fraction of the available memory that factors of wide blocks may use. */
 static const double memory_share = 0.5;
 
-/* The blocks that this rank solves. */
+/* Makes the blocks that this rank solves. */
 static yoke_status make_blocks(multigrid_blocks *b, fem_subdomain *subdomain)
 {
     yoke_context *context = b->context;
@@ -411,7 +411,7 @@ int64_t multigrid_blocks_memory_bytes(const multigrid_blocks *b)
 
 /* ------------------------------------------------------------------------------------------------------- solve */
 
-/* To and from the lanes of x [rows][lanes]. */
+/* These two functions copy to and from the lanes of x [rows][lanes]. */
 static void gather(const multigrid_blocks *b, const block_group *group, const double *r, float *x)
 {
     const int n = b->components, lanes = group->lanes;

@@ -1,4 +1,4 @@
-/* multigrid/coarse.c - the last level's solver: a kept one, or its matrix is assembled for coarse.h. */
+/* multigrid/coarse.c - the last level's solver: a kept one, or a new one by coarse.h from the assembled matrix. */
 #include "solver/direct/node_graph.h"
 #include "solver/multigrid/private.h"
 
@@ -32,7 +32,7 @@ static void add_element(int32_t element, const double *packed, void *user)
 
 yoke_status multigrid_add_elements(const multigrid_level *last, multigrid_assembly *a)
 {
-    /* the level's own decomposition works in single precision, too little for a factorisation */
+    /* the level's own decomposition uses single precision, which is not enough for a factorisation */
     fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
     fem_subdomain *subdomain;
     yoke_status status = fem_subdomain_cpu_create(last->space, last->constraints, &options, &subdomain);

@@ -1,7 +1,8 @@
 /*
  * multigrid/coarse_ranks.c - on several ranks: the last level's matrix by rows of each rank's own nodes, and its solver on all ranks.
  *
- * Elements of a rank also add to rows of nodes that others own.  These parts of rows are sent to the owners, which add them in the order of the ranks.
+ * Elements of a rank also contribute to rows of nodes that other ranks own.  These parts of rows are sent to the owners, which add them in
+ * the order of the ranks.
  */
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "space/exchange/lists.h"
 #include "space/exchange/runs.h"
 
-/* An entry for a row of another rank, by nodes over all ranks. */
+/* An entry of a row of another rank, by node numbers over all ranks. */
 typedef struct far_entry {
     int32_t row, column;
 } far_entry;
@@ -19,7 +20,7 @@ typedef struct rows {
     const fem_space *space;
     const fem_constraints *constraints;
     int64_t *first_owned; /* [ranks + 1] */
-    int32_t *row;         /* [num_nodes] own nodes, then those of others */
+    int32_t *row;         /* [num_nodes] own nodes, then those of other ranks */
     int64_t *start;       /* [num_nodes + 1] local parts of rows, in the order of nodes */
     int32_t *local;
     fem_lists sent, received;               /* entries */
@@ -86,7 +87,10 @@ static int64_t find(const multigrid_assembly *a, const int64_t *end, int32_t row
     return at;
 }
 
-/* Rows with room for all that may be in them, then without the room that is not used.  end [num_nodes] of each row so far. */
+/*
+ * Makes rows with space for all entries that they may have, then removes the space that is not used.  end [num_nodes]: end of each row so
+ * far.
+ */
 static void fill_pattern(rows *r, int64_t *end)
 {
     const fem_space *space = r->space;
@@ -141,7 +145,7 @@ static void copy_block(double *to, const double *from, int n, uint8_t prescribed
     for (int i = 0; i < n * n; i++) to[i] = prescribed >> i % n & 1 ? 0 : from[i];
 }
 
-/* The blocks of the entries that were sent; columns of prescribed components are zero from here on. */
+/* Lists the blocks of the entries that were sent.  Columns of prescribed components are zero from here on. */
 static yoke_status list_far_values(rows *r)
 {
     const fem_space *space = r->space;
@@ -237,7 +241,7 @@ static yoke_status make_room_for_kept(fem_multigrid *m, const fem_space *space)
     return app_ranks_agree(space->ranks, yoke_allocate(m->context, nodes * space->components, sizeof(double), &m->coarse_moved));
 }
 
-/* own [num_owned][components] = what the solver finds for it. */
+/* Solves for own [num_owned][components], which is the right side on entry and the solution on return. */
 static yoke_status solve_for_own(fem_multigrid *m, double *own, int bytes)
 {
     if (!m->coarse_vectors) return fem_coarse_solve(m->coarse, own, own);
@@ -283,7 +287,7 @@ yoke_status multigrid_solve_on_ranks(fem_multigrid *m, multigrid_level *level)
         else
             memset(local + (int64_t)i * n, 0, bytes);
     }
-    /* all but the owner have zero: the sum is what the owner has */
+    /* all ranks except the owner have zero, so the sum is the owner's value */
     fem_halo_begin(m->coarse_messages, sizeof *local, n, local, NULL);
     fem_halo_end_sum(m->coarse_messages, local, NULL);
     fem_vector_write(level->x, local);

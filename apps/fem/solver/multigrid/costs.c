@@ -1,24 +1,28 @@
 #include "solver/multigrid/costs.h"
 
 /*
- * Measured as seconds on one core (AMD Zen 5, q2 elasticity, 4000 to 180 000 dofs) times the 3e10 operations a second that large
- * factorisations reach there; only their ratios count.  An iteration: 0.1 us a dof and 150 us; the multigrid's set-up: 0.3 us a dof and 1.5 ms;
- * order, matrix and analysis of the factor: 5.5 us a dof.
+ * Measured as seconds on one core (AMD Zen 5, q2 elasticity, 4000 to 180 000 dofs), times the 3e10 operations per second that large
+ * factorisations reach there; only ratios of these costs matter.  An iteration: 0.1 us per dof and 150 us.  The set-up of multigrid: 0.3 us
+ * per dof and 1.5 ms.  Order, matrix and analysis of the factor: 5.5 us per dof.
  */
 static const double iteration_dof = 3e3, iteration_alone = 4.5e6;
 static const double multigrid_dof = 1e4, multigrid_alone = 4.5e7;
 static const double direct_dof = 1.6e5;
-/* An entry of the factor is read twice in each of two substitutions, which takes as long as so many operations of the factorisation. */
+/* An entry of the factor is read twice in each of two substitutions, which takes as long as this many operations of the factorisation. */
 static const double substitution_entry = 40;
-/* So a byte that is read takes: 32 bytes of each entry are. */
+/* Cost of reading one byte, which follows from substitution_entry: 32 bytes are read of each entry. */
 static const double byte_operations = 1.25;
 /*
- * Levels of stretched elements.  A level's own part of an iteration: all levels of an ordinary body together are 8/7 of the finest.  Beside the
- * factors a block solve reads and writes vectors, also on the host.  Matrices of elements and blocks: 0.9 us a dof.  The blocks' factorisation
- * has no more than its rows to work on, and takes so many times as long as one of a large matrix.
+ * Levels of stretched elements.  finest_share is a level's own part of an iteration: all levels of an ordinary body together are 8/7 of the
+ * finest.  A block solve reads and writes vectors besides the factors, also on the host.  Matrices of elements and blocks take 0.9 us per
+ * dof.  The blocks' factorisation has only short rows to work on, and takes block_weight times as long as the same operations on a large
+ * matrix.
  */
 static const double finest_share = 7.0 / 8, block_vector_bytes = 40, block_matrix_dof = 2.7e4, block_weight = 4;
-/* BoomerAMG with its matrix: most of 2.0 s of set-up, and of 0.24 s an iteration (AMD Zen 4, one core, a cube of 397 953 dofs of q1). */
+/*
+ * BoomerAMG with its matrix.  These are most of 2.0 s of set-up, and of 0.24 s per iteration (AMD Zen 4, one core, a cube of 397 953 dofs
+ * of q1).
+ */
 static const double algebraic_setup_dof = 1.3e5, algebraic_dof = 1.6e4;
 
 fem_multigrid_work fem_multigrid_usual_work(double dofs)

@@ -3,26 +3,27 @@
 #include <math.h>
 #include <string.h>
 
-/* A direction of an element is short if its longest edge is more than so many times as long. */
+/* A direction of an element is short if the element's longest edge is more than this many times as long. */
 static const double short_ratio = 4;
 /*
- * A mesh is stretched if one element is by this much, a sixth of them by that, or half of them by just more than makes a direction short: a few
- * with less cost the smoother of single nodes some iterations, but less time than blocks and their set-up.
+ * A mesh is stretched if the ratio of longest to shortest edge exceeds one_ratio in one element, many_ratio in a sixth of the elements, or
+ * most_ratio, just above short_ratio, in half of them.  A few less stretched elements cost the smoother of single nodes some iterations,
+ * but less time than blocks and their set-up.
  */
 static const double one_ratio = 9, many_ratio = 6, most_ratio = 4.5;
 
 /*
- * A block costs memory and time in proportion to its width: the most nodes at one distance from its end.  A cross-section of needles that is
- * wider than `most` is cut into bands of `band` distances.  Needles that are 10 times as long as wide hardly notice (11 iterations instead of
- * 5), but those that are 100 times as long do (119 to 169 instead of 10): there whole cross-sections are worth up to 3.5 kB a dof, a third or
- * less of what a factor of the whole matrix takes.
+ * A block costs memory and time in proportion to its width: the largest number of nodes at one distance from its end.  A cross-section of
+ * needles that is wider than `most` is cut into bands of `band` distances.  This has little effect on needles 10 times as long as wide (11
+ * iterations instead of 5), but a large one on needles 100 times as long (119 to 169 instead of 10).  For these, whole cross-sections are
+ * worth up to 3.5 kB per dof, a third or less of what a factor of the whole matrix takes.
  */
 typedef struct width {
     int32_t most, band;
 } width;
 static const width usual_width = {12, 8}, sharp_width = {160, 16};
 static const double sharp_needle = 12;
-/* A row of a cross-section's factor has so many entries for each node of its width and component. */
+/* Entries of a row of a cross-section's factor, for each node of its width and each component. */
 static const double row_entries = 1.8;
 
 /* -------------------------------------------------------------------------------------------------- couplings */
@@ -38,7 +39,7 @@ static void mean_edges(const fem_mesh *mesh, int64_t element, double length[3])
     }
 }
 
-/* The short ones of a coarse element's axes: bit a.  Its leaves are as much stretched as it is. */
+/* Returns the short axes of a coarse element: bit a.  Its leaves are stretched as much as the element itself. */
 static int short_axes(const fem_mesh *mesh, int64_t element)
 {
     double length[3];
@@ -101,7 +102,7 @@ int multigrid_element_pairs(const fem_space *space, int32_t element, int32_t pai
     return count;
 }
 
-/* Of the space's elements, and of other ranks' pieces. */
+/* Called for the pairs of the space's elements, and of the pieces of other ranks. */
 typedef void pair_visitor(int32_t a, int32_t b, void *user);
 
 static void visit_pairs(const multigrid_reach *reach, pair_visitor *visit, void *user)
@@ -118,7 +119,7 @@ static void visit_pairs(const multigrid_reach *reach, pair_visitor *visit, void 
     }
 }
 
-/* The graph of strong couplings; an edge that several elements have is there several times. */
+/* The graph of strong couplings; an edge that belongs to several elements occurs several times. */
 typedef struct graph {
     int64_t *start;
     int32_t *to;
@@ -138,10 +139,10 @@ static void add_pair(int32_t a, int32_t b, void *user)
     g->to[g->start[b + 1]++] = a;
 }
 
-/* The node of the reach that is `at`-th by its number over all ranks. */
+/* Returns the node of the reach at position `at` in the order of numbers over all ranks. */
 static int32_t node_at(const multigrid_reach *reach, int32_t at) { return reach->order ? reach->order[at] : at; }
 
-/* Each node's neighbours in the order of their numbers over all ranks, so that searches find them in the same order on any number of ranks. */
+/* Sorts each node's neighbours by their numbers over all ranks, so that searches visit them in the same order on any number of ranks. */
 static yoke_status sort_neighbours(const multigrid_reach *reach, graph *g)
 {
     int64_t *next = NULL;
@@ -175,18 +176,18 @@ static yoke_status make_graph(const multigrid_reach *reach, graph *g)
 
 /* ------------------------------------------------------------------------------------------ blocks and their order */
 
-/* Breadth first search among nodes of one label. */
+/* A breadth-first search among the nodes of one label. */
 typedef struct search {
     const graph *g;
-    int32_t *label, *seen, *distance; /* [num_nodes]; seen: by the search of this mark */
+    int32_t *label, *seen, *distance; /* [num_nodes]; seen: mark of the latest search that has visited the node */
     int32_t mark;
     width width;
     int components;
-    double left_bytes; /* for cross-sections that are not cut though they are wider than usual */
-    int32_t widest;    /* most nodes at one distance from the latest search's root */
+    double left_bytes; /* memory for cross-sections that are not cut although they are wider than usual */
+    int32_t widest;    /* largest number of nodes at one distance from the root of the latest search */
 } search;
 
-/* Puts to node[at ..] what is reached from `root`, nearest first.  Returns the end. */
+/* Writes the nodes reached from `root`, nearest first, to node[at ..].  Returns the end. */
 static int32_t search_from(search *s, int32_t root, int32_t *node, int32_t at)
 {
     int32_t end = at, level_end = at;
@@ -211,7 +212,7 @@ static int32_t search_from(search *s, int32_t root, int32_t *node, int32_t at)
     return end;
 }
 
-/* The same from a far end of what is reached from `root`: the order of Cuthill and McKee. */
+/* As search_from, but from a far end of the nodes reached from `root`: the order of Cuthill and McKee. */
 static int32_t search_from_end(search *s, int32_t root, int32_t *node, int32_t at)
 {
     int32_t end = search_from(s, root, node, at);
@@ -219,7 +220,7 @@ static int32_t search_from_end(search *s, int32_t root, int32_t *node, int32_t a
     return end;
 }
 
-/* Whether a block of so many nodes, of the latest search, is to be cut; if not, its memory is taken. */
+/* Returns nonzero if a block of this many nodes, found by the latest search, is to be cut; otherwise reserves its memory. */
 static int is_too_wide(search *s, int32_t nodes)
 {
     if (s->widest <= usual_width.most) return 0;
@@ -229,7 +230,7 @@ static int is_too_wide(search *s, int32_t nodes)
     return 0;
 }
 
-/* The connected parts of the graph; those that are too wide to be factored at little cost are cut into bands. */
+/* Finds the connected parts of the graph, and cuts into bands those that are too wide to be factored cheaply. */
 static void find_blocks(search *s, const multigrid_reach *reach, multigrid_partition *p)
 {
     int32_t labels = 1;

@@ -1,9 +1,9 @@
-/* multigrid/cut.c - which device has which elements of a coarser level. */
+/* multigrid/cut.c - cuts the elements of a coarser level among the devices. */
 #include <string.h>
 
 #include "solver/multigrid/private.h"
 
-/* The first of a coarse element's descendants has its lower corner. */
+/* Returns nonzero if f is the first descendant of c, which has the same lower corner. */
 static int is_first_descendant(const fem_space *coarse, int32_t c, const fem_space *fine, int32_t f)
 {
     return coarse->tree[c] == fine->tree[f] && !memcmp(coarse->corner + 3 * (int64_t)c, fine->corner + 3 * (int64_t)f, 3 * sizeof(int32_t));

@@ -1,20 +1,21 @@
-/* multigrid/cycle.c - the V-cycle, and how much its coarse corrections count. */
+/* multigrid/cycle.c - the V-cycle, and the weights of its coarse corrections. */
 #include <math.h>
 
 #include "solver/multigrid/private.h"
 
 enum { WEIGHT_STEPS = 4 };
 /*
- * A correction M whose largest eigenvalue of M A is above the first number counts less.  With the weight 1 / largest no eigenvalue exceeds two; the
- * second number is for what the steps leave out, by which the largest eigenvalues of curved plates and shells 100 to 1000 times as wide as thick
- * differed from those of fifteen steps.
+ * A correction M is given a smaller weight if the largest eigenvalue of M A exceeds the first number.  With the weight 1 / largest no
+ * eigenvalue exceeds two.  The second number is a margin for the error of the few steps: on curved plates and shells 100 to 1000 times as
+ * wide as thick, their largest eigenvalue differed by this much from that of fifteen steps.
  */
 static const double most_overshoot = 1.2, weight_safety = 1.1;
 
 static yoke_status cycle(fem_multigrid *m, int l);
 
 /*
- * The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own decomposition.
+ * The last level works on host vectors; restriction and prolongation to and from its neighbour use vectors of the level's own
+ * decomposition.
  */
 static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 {
@@ -31,9 +32,9 @@ static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 }
 
 /*
- * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels
- * below the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.  It is positive definite only
- * where no eigenvalue of M A exceeds two, which weights see to.
+ * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones.  Two corrections instead of one on the
+ * two levels below the finest compensate for this.  The whole stays symmetric: (I - M A)^2 on each of these levels instead of I - M A.  It
+ * is positive definite only if no eigenvalue of M A exceeds two, which the weights ensure.
  */
 int multigrid_corrections(const fem_multigrid *m, int l)
 {
@@ -41,7 +42,7 @@ int multigrid_corrections(const fem_multigrid *m, int l)
     return m->stretched && (below == 1 || below == 2) ? 2 : 1;
 }
 
-/* One correction of x by smoothing, the coarser levels, and smoothing again. */
+/* Applies one correction to x: smoothing, the coarser levels, and smoothing again. */
 static yoke_status correct(fem_multigrid *m, int l, int from_zero)
 {
     multigrid_level *level = &m->level[l], *coarser = level + 1;
@@ -66,7 +67,7 @@ static yoke_status cycle(fem_multigrid *m, int l)
     return status;
 }
 
-/* The first failure of a level's devices. */
+/* Returns the first failure of the levels' devices. */
 static yoke_status status_of_levels(const fem_multigrid *m)
 {
     yoke_status status = YOKE_OK;
@@ -91,7 +92,7 @@ yoke_status multigrid_apply(void *state, const fem_vector *r, double norm_r, fem
         fem_vector_zero(z);
         return YOKE_OK;
     }
-    /* single precision has few exponents: work on a vector of norm about 1 */
+    /* single precision has a small range of exponents, so work on a vector of norm about 1 */
     fem_vector_copy_scaled(1 / norm_r, r, finest->b);
     yoke_status status = cycle(m, 0);
     if (!status) status = status_of_levels(m);
@@ -103,9 +104,9 @@ yoke_status multigrid_apply(void *state, const fem_vector *r, double norm_r, fem
 /* -------------------------------------------------------------------------------------------------- weights */
 
 /*
- * A coarse level is softer than the fine one is for the same motion where its quadrature leaves out more of a curved or distorted element, or where
- * q1 elements of curved ones have their nodes at other places.  On thin bodies that may be many times softer, as small strains in the plane count
- * by the square of width over thickness.  Then a correction overshoots.
+ * A coarse level is softer than the fine one for the same motion where its quadrature misses more of a curved or distorted element, or
+ * where q1 elements have their nodes in other places than the curved elements that they replace.  On thin bodies it may be many times
+ * softer, because small strains in the plane are weighted by the square of width over thickness.  Then a correction overshoots.
  */
 typedef struct one_correction {
     fem_multigrid *multigrid;

@@ -1,4 +1,4 @@
-/* multigrid/eigenvalue.c - the largest eigenvalue that a level's smoother has to deal with. */
+/* multigrid/eigenvalue.c - the largest eigenvalue that a level's smoother must damp. */
 #include <math.h>
 
 #include "solver/multigrid/private.h"
@@ -35,7 +35,7 @@ static double largest_of_tridiagonal(int n, const double *diagonal, const double
     return high;
 }
 
-/* Values in (-1, 1) that depend on the dof's number over all ranks only. */
+/* Fills with values in (-1, 1) that depend only on the dof's number over all ranks. */
 static yoke_status fill_random(fem_vector *v, const fem_space *space)
 {
     double *values = NULL;
@@ -77,7 +77,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, multigrid_opera
         status = b(state, r, z);
         if (status) return status;
         double next = fem_vector_dot(r, z);
-        if (!steps) rz = next; /* 0: nothing is free */
+        if (!steps) rz = next; /* 0: no dof is free */
         if (!(next > 0)) break;
         if (steps) {
             beta = next / rz;

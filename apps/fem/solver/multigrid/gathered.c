@@ -1,6 +1,4 @@
-/*
- * multigrid/gathered.c - on several ranks: the last distributed level and all that are coarser, as the multigrid of rank 0, which is that of one rank.
- */
+/* multigrid/gathered.c - on several ranks: the last distributed level and all coarser ones, solved by rank 0 as a multigrid on one rank. */
 #include <math.h>
 
 #include "solver/multigrid/private.h"
@@ -9,13 +7,13 @@
 struct multigrid_gathered {
     yoke_context *context;
     fem_gathering *gathering;
-    fem_multigrid *whole; /* NULL on other ranks than 0 */
+    fem_multigrid *whole; /* NULL on ranks other than 0 */
     double *local;        /* [dofs of the level] of the rank */
-    double *values;       /* [dofs of the whole], rank 0 */
+    double *values;       /* [dofs of the whole level] on rank 0 */
     fem_multigrid_work work;
 };
 
-/* The whole level on the devices of rank 0, shared as the rank's elements on the finest level. */
+/* Makes the multigrid of the whole level on the devices of rank 0, in the shares that the rank's elements of the finest level have. */
 static yoke_status make_whole(fem_multigrid *m, multigrid_gathered *g)
 {
     const fem_space *whole = g->gathering->whole;

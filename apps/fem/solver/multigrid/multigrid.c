@@ -9,23 +9,24 @@
 enum { DEFAULT_DEGREE = 4 };
 static const double default_range = 30;
 /*
- * The smoother amplifies what lies above (1 + 1 / range) times the range's end, and then the cycle is not positive definite.  On bodies of
- * one material the estimate falls short of the largest eigenvalue by at most 11 per cent after the fewer steps; near hanging nodes where
- * the material jumps its mode is so local that even the more steps leave up to 16 per cent.
+ * The smoother amplifies eigenvalues above (1 + 1 / range) times the end of its range, and then the cycle is not positive definite.  On
+ * bodies of one material the estimate is at most 11 per cent below the largest eigenvalue after EIGENVALUE_STEPS.  Near hanging nodes where
+ * the material jumps, the eigenvector is so local that even JUMP_STEPS leave up to 16 per cent.
  */
 static const double eigenvalue_safety = 1.15, jump_safety = 1.2;
 enum { EIGENVALUE_STEPS = 8, JUMP_STEPS = 15 };
 
 /*
- * Where elements are stretched a level is the last one if it has at most so many dofs and its factor costs little beside a solve, or, at
- * the end of the levels, beside the iterations that algebraic multigrid would take more (some sixty with all levels).
+ * Where elements are stretched, a level becomes the last one if it has at most this many dofs and its factor costs little compared with a
+ * solve (cheap_operations).  At the end of the levels it is enough if the factor costs little compared with the additional iterations that
+ * algebraic multigrid would take (about sixty with all levels).
  */
 static const int64_t most_factor_dofs = 100000;
 static const double cheap_operations = 5e9, most_operations = 1e11, most_operations_dof = 3e5;
 
 /* --------------------------------------------------------------------------------------------------- set-up */
 
-/* A level of `element` on a forest of its own, which becomes the level's; NULL: of q1 on the leaves of the level before. */
+/* Adds a level of `element` on a forest that the level takes over; forest NULL: a q1 level on the leaves of the level before. */
 static yoke_status add_level(fem_multigrid *m, fem_element element, fem_forest *forest)
 {
     multigrid_level *level = &m->level[m->num_levels++];
@@ -42,11 +43,14 @@ static yoke_status add_level(fem_multigrid *m, fem_element element, fem_forest *
     return app_ranks_agree(level->space->ranks, fem_interpolation_create(level->space, (level - 1)->space, 1, &level->to_finer));
 }
 
-/* Of this rank, and of all. */
+/* Number of dofs of this rank, and of all ranks. */
 static int64_t dofs_of(const fem_space *space) { return (int64_t)space->num_nodes * space->components; }
 static int64_t all_dofs(const fem_space *space) { return space->num_global_nodes * space->components; }
 
-/* On several ranks: whether this is the last distributed level, and rank 0 has what is coarser.  Where elements are stretched, also what may be factored. */
+/*
+ * On several ranks: returns nonzero if this is the last distributed level, and rank 0 gathers it for the coarser ones.  Where elements are
+ * stretched, so is a level that may be factored.
+ */
 static int is_to_be_gathered(const fem_multigrid *m, const fem_space *last)
 {
     if (!last->ranks) return 0;
@@ -54,7 +58,10 @@ static int is_to_be_gathered(const fem_multigrid *m, const fem_space *last)
            (m->stretched && all_dofs(last) <= m->factor_dofs);
 }
 
-/* Adds a level of the last one's element on the next coarser forest; *more is 0 where there is none, or the last level is small enough. */
+/*
+ * Adds a level of the last one's element on the next coarser forest.  Sets *more to 0 if there is none, or if the last level is small
+ * enough.
+ */
 static yoke_status coarsen(fem_multigrid *m, int *more)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
@@ -68,7 +75,8 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
         fem_forest_destroy(forest);
         return status;
     }
-    if (fem_forest_all_leaves(forest) == last->space->num_global_elements) { /* the coarse mesh, or balance forbids more */
+    /* this is the coarse mesh, or balance prevents further coarsening */
+    if (fem_forest_all_leaves(forest) == last->space->num_global_elements) {
         fem_forest_destroy(forest);
         return YOKE_OK;
     }
@@ -77,7 +85,8 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
 }
 
 /*
- * The factor that is kept for the last level so far becomes its solver, if it took at most so many operations.  Returns 0 if there is none.
+ * Uses the factor that is kept for the present last level as its solver, if it took at most this many operations.  Returns 0 if there is
+ * none.
  */
 static int take_kept_factor(fem_multigrid *m, double operations)
 {
@@ -89,7 +98,7 @@ static int take_kept_factor(fem_multigrid *m, double operations)
     return 1;
 }
 
-/* Makes a Cholesky factor the solver of the last level so far, if it takes at most so many operations, and there is memory for it. */
+/* Makes a Cholesky factor the solver of the present last level, if it takes at most this many operations and fits into memory. */
 static yoke_status take_factor(fem_multigrid *m, double operations)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
@@ -139,11 +148,12 @@ int multigrid_is_algebraic(const fem_multigrid *m)
 }
 
 /*
- * Coarse levels of the finest one's element, as q1 would lock; the first whose factor is cheap ends them.  Only where none is there is q1.
+ * Adds coarse levels of the finest level's element, because q1 would lock.  The first level whose factor is cheap is the last one.  A q1
+ * level follows only if there is none.
  */
 static yoke_status add_stretched_levels(fem_multigrid *m)
 {
-    const int distributed = m->level[0].space->ranks != NULL; /* then rank 0 tries factors of what it gathers */
+    const int distributed = m->level[0].space->ranks != NULL; /* then rank 0 tries the factors of the levels that it gathers */
     yoke_status status = YOKE_OK;
     for (int more = 1; !status && more && !m->direct;) {
         status = interrupted(m);
@@ -193,7 +203,7 @@ static yoke_status make_decomposition(fem_multigrid *m, int l)
     return status;
 }
 
-/* Factors the last level, and hands the factor to the keeper. */
+/* Factors the last level's matrix, and passes the factor to the keeper. */
 static yoke_status make_factor(fem_multigrid *m)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
@@ -206,7 +216,7 @@ static yoke_status make_factor(fem_multigrid *m)
     return YOKE_OK;
 }
 
-/* The solver of the last level. */
+/* Makes the solver of the last level. */
 static yoke_status make_last(fem_multigrid *m)
 {
     if (m->direct) return m->direct_kept ? YOKE_OK : make_factor(m);
@@ -217,7 +227,7 @@ static yoke_status make_last(fem_multigrid *m)
     return status ? status : multigrid_create_coarse(m);
 }
 
-/* For the values of any level. */
+/* Allocates `host`, which has space for the values of any level. */
 static yoke_status make_host(fem_multigrid *m)
 {
     int64_t most = 0;
@@ -282,7 +292,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
     if (!m) return;
     multigrid_gathered_destroy(m->gathered);
     fem_halo_messages_destroy(m->coarse_messages);
-    for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
+    for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the connectivity of the finest one's */
         multigrid_level *level = &m->level[l];
         fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
         for (int i = 0; i < 4; i++) fem_vector_destroy(vectors[i]);
@@ -309,7 +319,7 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
 {
     const int last = m->num_levels - 1;
     if (!m->stretched) return fem_multigrid_usual_work((double)all_dofs(m->level[0].space));
-    /* rank 0's part has the rest, and what goes with all */
+    /* rank 0's part counts the rest, and the costs that do not depend on the size */
     fem_multigrid_work sum = m->gathered ? multigrid_gathered_work(m->gathered) : fem_multigrid_least_work();
     double visits = 1;
     for (int l = -m->options.finer_levels; l < 0; l++) visits *= multigrid_corrections(m, l);
@@ -334,7 +344,10 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
     return sum;
 }
 
-/* On several ranks: where rank 0 does all of the cycle, its products; NULL: another rank, or it does not. */
+/*
+ * On several ranks: returns the multigrid that rank 0 has gathered, which may do the whole cycle; NULL on other ranks, and if nothing was
+ * gathered.
+ */
 static const fem_multigrid *whole_of(const fem_multigrid *m) { return m->gathered ? multigrid_gathered_whole(m->gathered) : NULL; }
 
 int64_t fem_multigrid_fine_products(const fem_multigrid *m)

@@ -1,7 +1,8 @@
 /*
- * multigrid/pieces.c - what elements add to the matrices of parts that other ranks solve.
+ * multigrid/pieces.c - contributions of elements to the matrices of parts that other ranks solve.
  *
- * A piece is sent as words of eight bytes: how many nodes and pairs, the nodes' numbers over all ranks, the pairs (a byte for each node), the matrix.
+ * A piece is sent as words of eight bytes: the numbers of nodes and pairs, the nodes' numbers over all ranks, the pairs (a byte for each
+ * node), and the matrix.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct outbox {
     fem_lists sent;
 } outbox;
 
-/* The nodes of an element that are in one part, and where they are among those of the element. */
+/* The nodes of an element that are in one part, and their positions among the element's nodes. */
 typedef struct selection {
     int count, num_pairs, rank;
     int32_t node[MOST_NODES];
@@ -44,7 +45,7 @@ static void select_pairs(const fem_space *space, int32_t element, selection *s)
     }
 }
 
-/* The selections of an element, one for each part that another rank solves; returns how many there are. */
+/* Makes the selections of an element, one for each part that another rank solves; returns their number. */
 static int select_parts(const outbox *o, int32_t element, selection *selections)
 {
     const fem_space *space = o->reach->space;
@@ -121,7 +122,7 @@ static yoke_status write_pieces(outbox *o, fem_subdomain *subdomain)
     return status;
 }
 
-/* Finds the pieces in what has arrived; their nodes become those of the reach.  pieces NULL: only counts. */
+/* Finds the pieces in the received words; replaces their nodes by those of the reach.  If pieces is NULL, only counts. */
 static int64_t read_pieces(multigrid_reach *reach, const reach_name *names, int64_t count, multigrid_piece *piece)
 {
     int64_t *word = reach->pieces.items, *end = word + reach->pieces.all, pieces = 0;

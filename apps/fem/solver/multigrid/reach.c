@@ -13,20 +13,20 @@ typedef struct registered {
     uint8_t unused[6];
 } registered;
 
-/* A part that several ranks have, and how many of its nodes one of them owns. */
+/* A part of which several ranks have nodes, and the number of its nodes that one of them owns. */
 typedef struct claim {
     int64_t part;
     int64_t owned;
 } claim;
 
-/* While parts are found. */
+/* State of the search for parts. */
 typedef struct search {
     multigrid_reach *reach;
-    int32_t *root;   /* [num_local] a node of the same part, at last the same one for all of them */
-    int64_t *part;   /* [num_local] at roots: the least number over all ranks of a node of the part */
-    uint8_t *shared; /* [num_local] at roots: several ranks have nodes of it */
-    int *solver;     /* [num_local] at roots: who solves a shared part */
-    int64_t *first;  /* [ranks + 1] the first node that each rank owns, over all ranks */
+    int32_t *root;   /* [num_local] a node of the same part; at the end the same one for all nodes of the part */
+    int64_t *part;   /* [num_local] at roots: lowest number over all ranks of a node of the part */
+    uint8_t *shared; /* [num_local] at roots: nonzero if several ranks have nodes of the part */
+    int *solver;     /* [num_local] at roots: the rank that solves a shared part */
+    int64_t *first;  /* [ranks + 1] number of the first node that each rank owns, over all ranks */
 } search;
 
 /* ------------------------------------------------------------------------------------------------------- parts */
@@ -55,12 +55,12 @@ static void join_nodes(search *s)
     for (int32_t i = 0; i < space->num_nodes; i++) s->root[i] = root_of(s->root, i);
     for (int32_t i = 0; i < space->num_nodes; i++) {
         int64_t *part = &s->part[s->root[i]];
-        if (s->root[i] == i || space->global_node[i] < *part) *part = space->global_node[i]; /* a root is the first of its part */
+        if (s->root[i] == i || space->global_node[i] < *part) *part = space->global_node[i]; /* a root is the first node of its part */
     }
     for (int32_t i = 0; i < space->halo->num_shared; i++) s->shared[s->root[space->halo->shared[i]]] = 1;
 }
 
-/* Parts get the least number of all ranks that have nodes of them: neighbours tell each other, until nothing changes. */
+/* Gives each part the lowest number among all ranks that have nodes of it: neighbours exchange their numbers until nothing changes. */
 static yoke_status agree_on_parts(search *s)
 {
     const fem_space *space = s->reach->space;
@@ -94,7 +94,7 @@ static int by_global(const void *a, const void *b)
     return (p->global > q->global) - (p->global < q->global);
 }
 
-/* What is joined by elements of other ranks gets one root here as well. */
+/* Joins parts that elements of other ranks connect: they get one root here as well. */
 static yoke_status join_parts(search *s)
 {
     const int32_t nodes = s->reach->num_local;
@@ -119,10 +119,10 @@ static int by_part_and_rank(const void *a, const void *b)
 {
     const claim *p = *(claim *const *)a, *q = *(claim *const *)b;
     if (p->part != q->part) return p->part < q->part ? -1 : 1;
-    return (p > q) - (p < q); /* claims lie in the order of the ranks */
+    return (p > q) - (p < q); /* claims are in the order of the ranks */
 }
 
-/* For all claims of the parts that are decided here: the rank with most nodes of each. */
+/* Chooses, for all claims on the parts that are decided here, the rank with most nodes of each part. */
 static yoke_status decide(yoke_context *context, const fem_lists *claims, int *solvers)
 {
     claim *first = claims->items;
@@ -145,13 +145,16 @@ static yoke_status decide(yoke_context *context, const fem_lists *claims, int *s
     return status;
 }
 
-/* The rank that owns the part's first node, which has a claim itself: claims go to neighbours, and one of each part does not travel. */
+/*
+ * Returns the rank that owns the part's first node.  That rank has a claim itself, so claims go to neighbours, and one claim for each part
+ * is not sent.
+ */
 static int decided_by(const search *s, int32_t root)
 {
     return fem_runs_owner(s->first, app_ranks_count(s->reach->space->ranks), s->part[root]);
 }
 
-/* owned [num_local]: at roots, nodes of the part that this rank owns. */
+/* owned [num_local]: at roots, the number of nodes of the part that this rank owns. */
 static yoke_status list_claims(const search *s, const int64_t *owned, fem_lists *claims)
 {
     const int32_t nodes = s->reach->num_local;
@@ -197,7 +200,7 @@ static yoke_status choose_solvers(search *s)
     return status;
 }
 
-/* solver of all nodes: -1 where this rank solves. */
+/* Fills the solver of all nodes: -1 if this rank solves them. */
 static void fill_solvers(search *s)
 {
     const int here = app_ranks_number(s->reach->space->ranks);
@@ -239,7 +242,10 @@ int32_t reach_find(const reach_name *names, int64_t count, int64_t global)
     return found ? found->node : -1;
 }
 
-/* Names of the nodes of shared parts that are solved here: this rank's own copies, then those that only others have, which get numbers here. */
+/*
+ * Names the nodes of shared parts that are solved here: first this rank's own copies, then those that only other ranks have, which get
+ * numbers here.
+ */
 static yoke_status name_nodes(search *s, const fem_lists *received, reach_name **names, int64_t *count)
 {
     multigrid_reach *reach = s->reach;
@@ -264,7 +270,7 @@ static yoke_status name_nodes(search *s, const fem_lists *received, reach_name *
     return YOKE_OK;
 }
 
-/* Prescribed components, and the order over all ranks, of the nodes that were added as well. */
+/* Completes the prescribed components and the order over all ranks for the nodes that were added. */
 static yoke_status describe_nodes(multigrid_reach *reach, const fem_lists *received, const int32_t *node)
 {
     const registered *item = received->items;
@@ -291,7 +297,7 @@ static yoke_status describe_nodes(multigrid_reach *reach, const fem_lists *recei
     return status;
 }
 
-/* What travels in a solve: up from a node's owner, down to all who have it. */
+/* Makes the routes of a solve: up from a node's owner, down to all ranks that have the node. */
 static yoke_status make_routes(multigrid_reach *reach, const fem_lists *sent, const int32_t *sent_node, const uint8_t *sent_owned,
                                const fem_lists *received, const int32_t *node)
 {

@@ -1,4 +1,4 @@
-/* multigrid/reach_values.c - values of a solve on the way to who solves a part, and back. */
+/* multigrid/reach_values.c - sends values during a solve to the ranks that solve the parts, and back. */
 #include <string.h>
 
 #include <mpi.h>
@@ -36,7 +36,7 @@ void reach_release_route(yoke_context *context, multigrid_route *route)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(context, arrays[i]);
 }
 
-/* Values of the nodes of one route to those of the other; to and from may be the same array. */
+/* Sends the values of the nodes of one route to those of the other; `to` and `from` may be the same array. */
 static void transfer(multigrid_reach *reach, const multigrid_route *send, const multigrid_route *receive, const double *from, double *to)
 {
     const int n = reach->components;

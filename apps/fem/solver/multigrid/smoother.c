@@ -1,7 +1,10 @@
-/* multigrid/smoother.c - Chebyshev's polynomial of B A, B the inverse node blocks, or those of strongly coupled nodes. */
+/*
+ * multigrid/smoother.c - Chebyshev polynomial of B A, where B is the inverse of the node blocks, or of the blocks of strongly coupled
+ * nodes.
+ */
 #include "solver/multigrid/private.h"
 
-/* z = c B r where blocks of nodes are coupled: on the host, wherever the subdomains are. */
+/* z = c B r with blocks of coupled nodes.  This runs on the host, on whichever devices the subdomains are. */
 static void solve_blocks(multigrid_level *level, double c, const fem_vector *r, fem_vector *z)
 {
     fem_vector_read(r, level->host);
@@ -17,7 +20,7 @@ void multigrid_precondition(multigrid_level *level, const fem_vector *r, fem_vec
         fem_decomposition_block_solve(level->decomposition, r, z);
 }
 
-/* d = a d + c B (b - ax), x += d; ax NULL: from zero, where x and d are not read. */
+/* d = a d + c B (b - ax), x += d.  If ax is NULL, starts from zero and does not read x and d. */
 static void step_with_blocks(multigrid_level *level, double a, double c, const fem_vector *ax)
 {
     fem_vector *t = level->t;
@@ -47,7 +50,7 @@ void multigrid_smooth(multigrid_level *level, int degree, int from_zero)
     double sigma = centre / half, rho = 1 / sigma;
     for (int k = 0; k < degree; k++) {
         fem_vector *ax = from_zero && k == 0 ? NULL : level->t;
-        if (ax) fem_decomposition_product(level->decomposition, 0, level->x, ax); /* B does not look at prescribed dofs */
+        if (ax) fem_decomposition_product(level->decomposition, 0, level->x, ax); /* B ignores prescribed dofs */
         if (k == 0) {
             step(level, 0, 1 / centre, ax);
         } else {
