@@ -13,7 +13,7 @@ yoke_status decomposition_mark_failure(fem_decomposition *decomposition, int dev
     fem_device *d = &decomposition->devices->list[device];
     if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) return status;
     if (!d->failed) {
-        /* a lost device says at each call why it is lost */
+        /* a lost device reports the cause at each call */
         if (status == YOKE_ERROR_DEVICE) (void)yoke_queue_finish(d->queue);
         snprintf(d->why, sizeof d->why, "%s", yoke_last_error(decomposition->context));
         d->failed = status == YOKE_ERROR_DEVICE;
@@ -34,7 +34,8 @@ yoke_status fem_decomposition_own_status(fem_decomposition *decomposition)
     yoke_status first = YOKE_OK;
     for (int i = 0; i < decomposition->num_subdomains; i++)
         decomposition->subdomains[i].local->call->finish(decomposition->subdomains[i].local);
-    for (int i = decomposition->num_subdomains - 1; i >= 0; i--) /* the first failure's text is the last one on the context */
+    /* backwards, so that the error text on the context is that of the first failure */
+    for (int i = decomposition->num_subdomains - 1; i >= 0; i--)
         if (decomposition->subdomains[i].local->status)
             first =
                 decomposition_mark_failure(decomposition, decomposition->subdomains[i].device, decomposition->subdomains[i].local->status);
@@ -65,7 +66,7 @@ static yoke_status add_all_nodes(fem_decomposition *decomposition, int64_t *coun
     return status;
 }
 
-/* The subdomain of one device, if it has elements, or nodes that the finer level needs. */
+/* Adds the subdomain of one device, if it has elements, or nodes that the finer level needs. */
 static yoke_status add_subdomain(fem_decomposition *decomposition, const fem_decomposition_options *options, int device)
 {
     int32_t begin = options->cut[device], end = options->cut[device + 1], *more = NULL;

@@ -23,7 +23,7 @@ static yoke_status split(yoke_context *context, char *list, fem_devices *devices
     return YOKE_OK;
 }
 
-/* Its queue, and what works there. */
+/* Creates the device's queue, and determines whether it runs host functions or kernels. */
 static yoke_status prepare(fem_devices *devices, int number)
 {
     fem_device *d = &devices->list[number];
@@ -34,7 +34,7 @@ static yoke_status prepare(fem_devices *devices, int number)
     d->inlined = inlined;
     yoke_status status = yoke_queue_create(d->device, inlined ? YOKE_QUEUE_INLINE : 0, &d->queue);
     if (!status && d->info->device_class == YOKE_DEVICE_CPU) {
-        yoke_status runs = yoke_queue_call(d->queue, nothing, NULL, 0); /* a CPU by OpenCL runs kernels only */
+        yoke_status runs = yoke_queue_call(d->queue, nothing, NULL, 0); /* a CPU used through OpenCL runs only kernels */
         d->host_functions = runs == YOKE_OK;
         if (runs != YOKE_ERROR_UNAVAILABLE) status = runs;
     }
@@ -48,7 +48,7 @@ static yoke_status open_one(yoke_context *context, fem_devices *devices, int num
     yoke_status status = yoke_device_open(context, name, &d->device);
     if (status) return status;
     d->info = yoke_device_info_get(d->device);
-    for (int i = 0; i < devices->count; i++) { /* a card by its name and by its address */
+    for (int i = 0; i < devices->count; i++) { /* a device may be given by its name and by its address */
         const fem_device *other = &devices->list[i];
         if (i != number && other->device && !strcmp(other->info->name, d->info->name))
             return yoke_fail(context, YOKE_ERROR_INPUT, "device %s is named twice: %s is the same", d->info->name, name);

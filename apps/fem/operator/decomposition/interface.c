@@ -1,9 +1,9 @@
-/* interface.c - which nodes subdomains share, and the sums over subdomains at them. */
+/* interface.c - the nodes that subdomains share, and the sums over subdomains at these nodes. */
 #include "operator/decomposition/private.h"
 
 #include "common/machine/precision.h"
 
-enum { MANY_VALUES = 20000 }; /* worth several threads */
+enum { MANY_VALUES = 20000 }; /* from this number on, several threads are worth starting */
 
 #define REAL double
 #include "operator/decomposition/sums.h"
@@ -12,7 +12,7 @@ enum { MANY_VALUES = 20000 }; /* worth several threads */
 #include "operator/decomposition/sums.h"
 #undef REAL
 
-/* Calls one of the two instances by the decomposition's precision. */
+/* Calls the instance for the decomposition's precision. */
 #define BY_PRECISION(decomposition, operation, ...) \
     ((decomposition)->precision == FEM_DOUBLE ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
 
@@ -33,7 +33,10 @@ static int32_t global_node(const decomposition_subdomain *subdomain, int32_t loc
     return subdomain->subspace ? subdomain->subspace->global_node[local] : local;
 }
 
-/* The first subdomain whose elements touch a node owns it, on the rank where it counts: owned of each subdomain, taken [num_nodes] all zero before. */
+/*
+ * Finds the owner of each node: the first subdomain whose elements touch it, on the rank where it counts.  Sets `owned` of each subdomain;
+ * taken [num_nodes] must be all zero before.
+ */
 static yoke_status find_owners(fem_decomposition *decomposition, uint8_t *taken)
 {
     for (int i = 0; i < decomposition->num_subdomains; i++) {
@@ -50,7 +53,7 @@ static yoke_status find_owners(fem_decomposition *decomposition, uint8_t *taken)
     return YOKE_OK;
 }
 
-/* index [num_nodes]: the place of an interface node in the totals, -1 for others. */
+/* index [num_nodes]: position of an interface node in the totals; -1 for other nodes. */
 static void number_interface(fem_decomposition *decomposition, int32_t *index)
 {
     for (int32_t n = 0; n < decomposition->space->num_nodes; n++) index[n] = 0;
@@ -77,7 +80,7 @@ static yoke_status list_interface(fem_decomposition *decomposition, decompositio
     return YOKE_OK;
 }
 
-/* Where the values are that travel to other ranks. */
+/* Finds the positions of the values that are sent to other ranks. */
 static yoke_status prepare_messages(fem_decomposition *decomposition, const int32_t *index)
 {
     enum { MOST_VALUES = 6 };

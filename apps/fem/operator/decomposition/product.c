@@ -1,9 +1,9 @@
-/* product.c - products and the preconditioners' steps. */
+/* product.c - products, and the operations of the preconditioners. */
 #include "operator/decomposition/private.h"
 
 /*
- * Devices that work by themselves compute elements inside while the interface travels; the calling thread's device does so meanwhile, on several ranks while values of
- * other ranks are under way.
+ * Devices with queues of their own compute interior elements while the interface values are transferred.  The calling thread's device does
+ * so in the meantime; on several ranks, while values of other ranks are under way.
  */
 static void shared_product(fem_decomposition *decomposition, const fem_vector *x, fem_vector *y)
 {

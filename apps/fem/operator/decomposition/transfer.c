@@ -1,10 +1,10 @@
 /*
- * transfer.c - between the subdomains of a decomposition and those of the next finer one: each subdomain's own rows, and one
- * exchange.
+ * transfer.c - transfers vectors between the subdomains of a decomposition and those of the next finer one: each subdomain has its own
+ * rows, and one exchange follows.
  */
 #include "operator/decomposition/private.h"
 
-/* The finer decomposition's subdomain on the device, NULL where it has none with elements. */
+/* Returns the finer decomposition's subdomain on the device; NULL if it has none with elements there. */
 static const decomposition_subdomain *finer_subdomain(const fem_decomposition *decomposition, int device)
 {
     int number = decomposition->finer->subdomain_of[device];
@@ -38,7 +38,7 @@ yoke_status decomposition_needed_nodes(const fem_decomposition *decomposition, c
     return status;
 }
 
-/* Rows of a subdomain: those of the space at its nodes, with the columns that `column` knows (-1: left out). */
+/* Makes the rows of a subdomain: those of the space at its nodes, with the columns to which `column` gives a number (-1: left out). */
 static yoke_status local_rows(yoke_context *context, const fem_rows *rows, const decomposition_subdomain *of, const int32_t *column,
                               fem_rows *local)
 {
@@ -66,7 +66,7 @@ static yoke_status local_rows(yoke_context *context, const fem_rows *rows, const
     return YOKE_OK;
 }
 
-/* Hands the rows of the subdomain `of` with those columns to its device. */
+/* Passes the rows of the subdomain `of`, with the columns in `column`, to its device. */
 static yoke_status give_rows(fem_decomposition *decomposition, const fem_rows *rows, const decomposition_subdomain *of,
                              const int32_t *column, fem_subdomain_rows **out)
 {
@@ -91,7 +91,7 @@ static yoke_status make_rows_of(fem_decomposition *decomposition, const fem_inte
     if (!status) {
         decomposition_local_numbers(decomposition, subdomain, coarse);
         decomposition_local_numbers(decomposition->finer, finer, fine);
-        for (int32_t i = 0; i < to_finer->fine_nodes; i++) /* each fine node counts once */
+        for (int32_t i = 0; i < to_finer->fine_nodes; i++) /* each fine node counts only once */
             if (fine[i] >= 0 && finer->owned && !finer->owned[fine[i]]) fine[i] = -1;
         status = give_rows(decomposition, &to_finer->to_coarse, subdomain, fine, &subdomain->to_coarse);
     }
@@ -118,7 +118,7 @@ static void tell_guests(fem_decomposition *decomposition, const fem_vector *x)
     FOR_WORKING_SUBDOMAINS (decomposition, i)
         decomposition->subdomains[i].local->call->interface_read(decomposition->subdomains[i].local, x->data[i]);
     FOR_WORKING_SUBDOMAINS (decomposition, i) decomposition->subdomains[i].local->call->interface_wait(decomposition->subdomains[i].local);
-    for (int i = 0; i < decomposition->num_subdomains; i++) /* what it was told last must have arrived */
+    for (int i = 0; i < decomposition->num_subdomains; i++) /* the interface values that were last sent to it must have arrived */
         if (decomposition->subdomains[i].halo_only) decomposition->subdomains[i].local->call->finish(decomposition->subdomains[i].local);
     decomposition_choose_interface(decomposition, 1, decomposition->space->components);
     for (int i = 0; i < decomposition->num_subdomains; i++)
@@ -135,10 +135,10 @@ void fem_decomposition_prolongate_add(fem_decomposition *coarse, const fem_vecto
         fem_subdomain *subdomain = fine->subdomains[i].local;
         subdomain->call->rows_add(subdomain, coarse->subdomains[number].from_coarse, from->data[number], to->data[i]);
     }
-    if (fine->halo) fem_vector_agree(to); /* nodes without a home on this rank have no rows */
+    if (fine->halo) fem_vector_agree(to); /* nodes that count on another rank have no rows */
 }
 
-/* The subdomain's share of the restricted vector: from the fine nodes that it owns. */
+/* Computes the subdomain's part of the restricted vector, from the fine nodes that it owns. */
 static void restrict_own(fem_decomposition *coarse, int i, const fem_vector *from, fem_vector *to)
 {
     const decomposition_subdomain *subdomain = &coarse->subdomains[i];

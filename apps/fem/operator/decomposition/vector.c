@@ -1,4 +1,4 @@
-/* vector.c - vectors that are spread over the subdomains. */
+/* vector.c - vectors that are distributed over the subdomains. */
 #include <math.h>
 
 #include "operator/decomposition/private.h"
@@ -48,7 +48,10 @@ void fem_vector_write(fem_vector *to, const double *from)
     }
 }
 
-/* On several ranks a node that counts elsewhere has no owner here: its first subdomain comes last. */
+/*
+ * On several ranks, a node that counts on another rank has no owner here.  Subdomains are read from last to first, so that the first one
+ * with the node sets its value.
+ */
 static void read_last_first(const fem_vector *from, double *to)
 {
     const fem_decomposition *decomposition = from->decomposition;
@@ -68,7 +71,7 @@ void fem_vector_read(const fem_vector *from, double *to)
 {
     const fem_decomposition *decomposition = from->decomposition;
     int n = decomposition->space->components;
-    if (decomposition->halo && decomposition->num_working > 1) { /* a single one has the whole space: no subspace */
+    if (decomposition->halo && decomposition->num_working > 1) { /* a single subdomain has the whole space and no subspace */
         read_last_first(from, to);
         return;
     }
@@ -170,7 +173,8 @@ void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *co
         }
         decomposition->subdomains[i].local->call->dots(decomposition->subdomains[i].local, count, own_x, own_y);
     }
-    for (int i = 0; i < decomposition->num_subdomains; i++) { /* in the order of the elements, whichever device works by itself */
+    /* in the order of the subdomains' elements, whichever device finishes first */
+    for (int i = 0; i < decomposition->num_subdomains; i++) {
         double own[FEM_MAX_DOTS];
         if (decomposition->subdomains[i].halo_only) continue;
         decomposition->subdomains[i].local->call->dots_wait(decomposition->subdomains[i].local, count, own);

@@ -71,7 +71,9 @@ static void basis(int n, double shape[3][3], double slope[3][3])
 #define LANES VECTOR_LANES(double)
 typedef double vector __attribute__((vector_size(VECTOR_BYTES)));
 
-/* From the scaled gradient of the positions (g dx/dr, r in [0,1]) at one point: its inverse, and the determinant of dx/dr. */
+/*
+ * Computes from the scaled gradient of the positions (g dx/dr, r in [0,1]) at one point its inverse, and returns the determinant of dx/dr.
+ */
 static inline vector invert(const vector *gradient, int points, int q, double g, vector *inverse)
 {
     vector j[3][3];
@@ -127,8 +129,8 @@ static double geometry_q1(const fem_batches *b, const int32_t *gather, int strid
 }
 
 /*
- * Positions carry the rounding of some operations on coordinates of their size: what lies below that is no shape.  The sums are of squares
- * over all nodes.
+ * Classifies the shape of an element.  Positions contain the rounding errors of a number of operations on coordinates of their size;
+ * deviations below these are ignored.  The sums are of squares over all nodes.
  */
 static fem_batch_shape shape_of(int n, const vector *positions)
 {

@@ -51,7 +51,7 @@ INLINE lanes root(lanes square)
         element_stress(n, f, in, begin, end, out);                                                                                  \
     }
 
-/* By nodes in a direction and fields: 4, 6, 7 as in derivatives.h. */
+/* Parameters: nodes per direction, and fields (4, 6, 7 as in derivatives.h). */
 INSTANCES(2, 4)
 INSTANCES(2, 6)
 INSTANCES(2, 7)

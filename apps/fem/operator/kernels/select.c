@@ -1,4 +1,4 @@
-/* The kernels of the best instruction set that the processor has. */
+/* select.c - selects the kernels of the best instruction set that the processor has. */
 #include "operator/kernels/batch.h"
 
 #include "common/machine/isa.h"

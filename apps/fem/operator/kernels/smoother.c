@@ -1,5 +1,6 @@
 /*
- * smoother.c - what a smoother does at each node, for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
+ * smoother.c - operations of a smoother at each node, for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once
+ * for each.
  */
 #include "operator/kernels/smoother.h"
 
@@ -15,10 +16,9 @@
 #include "operator/kernels/smoother_body.h"
 #undef REAL
 
-/* lanes is a constant where this is called. */
 static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* Summed as vectors: one after the other the terms would wait for each other. */
+/* Summed as vectors; otherwise each addition would wait for the one before. */
 static inline float dot_float(int32_t count, const float *restrict a, const float *restrict b)
 {
     float sum = 0;
@@ -35,6 +35,7 @@ static inline double dot_double(int32_t count, const double *restrict a, const d
     return sum;
 }
 
+/* Solves by forward and back substitution; lanes is a constant at each call. */
 static inline __attribute__((always_inline)) void substitute_lanes(int32_t rows, const int lanes, const int32_t *restrict first,
                                                                    const float *restrict value, float *restrict x)
 {
@@ -72,7 +73,10 @@ static void substitute(int32_t rows, int lanes, const int32_t *first, const floa
         substitute_lanes(rows, 1, first, value, x);
 }
 
-/* Cholesky's factors, row by row within the profile; the diagonal becomes its inverse.  Here of FEM_BLOCK_LANES matrices. */
+/*
+ * Cholesky factors, row by row within the profile; the diagonal is replaced by its inverse.  This function factors FEM_BLOCK_LANES
+ * matrices.
+ */
 static int factorize_lanes(int32_t rows, const int32_t *first, const int64_t *row_at, double *value)
 {
     enum { LANES = FEM_BLOCK_LANES };
@@ -94,14 +98,14 @@ static int factorize_lanes(int32_t rows, const int32_t *first, const int64_t *ro
     return sound;
 }
 
-/* Entry `column` of a row whose entries begin at `first`, after those before it. */
+/* Computes entry `column` of a row whose entries begin at `first`, after the entries before it. */
 static void finish_entry(double *row, int32_t first, int32_t column, int32_t first_of_column, const double *other)
 {
     const int32_t begin = larger(first, first_of_column);
     row[column] = (row[column] - dot_double(column - begin, row + begin, other + begin)) * other[column];
 }
 
-/* The pivot, inverted; 0 if it is not positive. */
+/* Computes the pivot and stores its inverse; returns 0 if it is not positive. */
 static int finish_pivot(double *row, int32_t first, int32_t column)
 {
     const double pivot = row[column] - dot_double(column - first, row + first, row + first);
@@ -109,9 +113,9 @@ static int finish_pivot(double *row, int32_t first, int32_t column)
     return pivot > 0;
 }
 
-enum { TOGETHER = 4 }; /* rows that are worked on together, so that what is read of another one serves them all */
+enum { TOGETHER = 4 }; /* number of rows that are processed together, so that all of them use the entries loaded from another row */
 
-/* The same entry of all rows, less what lies before `begin`. */
+/* Finishes the same entry of all rows; the products before `begin` have been subtracted already. */
 static void finish_together(double *const row[TOGETHER], int32_t begin, int32_t column, const double *restrict other)
 {
     const double *restrict a = row[0], *restrict b = row[1], *restrict c = row[2], *restrict d = row[3];
@@ -129,11 +133,11 @@ static void finish_together(double *const row[TOGETHER], int32_t begin, int32_t 
     row[3][column] = (row[3][column] - sum_d) * other[column];
 }
 
-/* Rows i .. i + count - 1 of one matrix, columns before i. */
+/* Computes rows i .. i + count - 1 of one matrix in the columns before i. */
 static void factorize_rows(double *const row[TOGETHER], int32_t i, int32_t count, const int32_t *first, const int64_t *row_at,
                            const double *value)
 {
-    int32_t least = i, common = count == TOGETHER ? 0 : i; /* columns from `common` on are those of all rows */
+    int32_t least = i, common = count == TOGETHER ? 0 : i; /* from column `common` on, all rows have entries */
     for (int32_t r = 0; r < count; r++) {
         if (first[i + r] < least) least = first[i + r];
         common = larger(common, first[i + r]);

@@ -21,7 +21,7 @@ static void add_copies(const cpu_subdomain *cpu, const cpu_chunk *chunk, int pha
     BY_PRECISION(cpu, add_copies, width, chunk->copied_node + begin, chunk->copied_from + begin, count, y);
 }
 
-/* The first phase that has anything to do begins with y = 0. */
+/* The first phase that has work begins with y = 0. */
 static int first_phase(const cpu_subdomain *cpu) { return cpu->subdomain.num_interface ? CPU_INTERFACE : CPU_INTERIOR; }
 
 static void run_product(void *user)
@@ -75,7 +75,7 @@ static void mask_chunk(const cpu_subdomain *cpu, const cpu_chunk *chunk, void *y
     }
 }
 
-/* Where only few values are touched, waking other threads takes longer than they save. */
+/* If only few values are touched, waking other threads takes longer than they save. */
 static int threads_for(const cpu_subdomain *cpu, int64_t values) { return values < 4096 ? 1 : cpu->num_chunks; }
 
 static void run_mask(void *user)
@@ -181,7 +181,7 @@ static void run_diagonal_finish(void *user)
     const cpu_task *task = user;
     const cpu_subdomain *cpu = task->cpu;
     unpack(cpu, cpu_subdomain_block_size(cpu), cpu->blocks);
-    FOR_CHUNKS (t) { /* a group that lies in two chunks is worked on by the one that has its first node */
+    FOR_CHUNKS (t) { /* a group that lies in two chunks belongs to the chunk with its first node */
         const int64_t group = FEM_NODE_GROUP;
         const cpu_chunk *chunk = &cpu->chunks[t];
         BY_PRECISION(cpu, invert_groups, cpu->subdomain.space->components, cpu->subdomain.constraints->prescribed, cpu->blocks,
@@ -321,7 +321,7 @@ static const fem_subdomain_functions functions = {
     .finish = finish,
 };
 
-/* The set-up, on the threads that will work with what it makes. */
+/* The set-up, which runs on the threads that will use its data. */
 typedef struct setup_task {
     cpu_subdomain *cpu;
     yoke_status status;

@@ -1,16 +1,19 @@
 /*
- * cpu_chunks.c - the CPU subdomain's elements in chunks and batches: index tables, classes of elements, copies of other chunks'
+ * cpu_chunks.c - splits the CPU subdomain's elements into chunks and batches: index tables, classes of elements, copies of other chunks'
  * nodes.
  */
 #include "operator/subdomain/cpu.h"
 
-/* What is needed only while the chunks are made. */
+/* Data that are needed only while the chunks are made. */
 typedef struct chunk_work {
     const uint8_t *is_interface; /* [num_nodes]; NULL: none is */
-    int32_t **tail_of;           /* [chunks][nodes of earlier chunks] 0: the chunk has no copy of the node, else 1 + number of its copy */
+    int32_t **tail_of; /* [chunks][nodes of earlier chunks] 0: the chunk has no copy of the node; otherwise 1 + number of its copy */
 } chunk_work;
 
-/* Nodes are numbered as touched: those first touched before element e are 0 .. (largest number touched so far). */
+/*
+ * Cuts elements and nodes into chunks.  Nodes are numbered in the order in which elements touch them, so those touched before element e are
+ * 0 .. (largest number touched so far).
+ */
 static void cut_chunks(cpu_subdomain *cpu)
 {
     const fem_space *space = cpu->subdomain.space;
@@ -30,7 +33,7 @@ static void cut_chunks(cpu_subdomain *cpu)
     cpu->chunks[cpu->num_chunks - 1].node_end = cpu->num_nodes;
 }
 
-/* The set of the chunk that element e belongs to. */
+/* Returns the set of the chunk to which element e belongs. */
 static int set_of(const cpu_subdomain *cpu, const chunk_work *work, const cpu_chunk *chunk, int32_t e)
 {
     const fem_space *space = cpu->subdomain.space;
@@ -43,7 +46,7 @@ static int set_of(const cpu_subdomain *cpu, const chunk_work *work, const cpu_ch
     return CPU_SET(phase, class);
 }
 
-/* Numbers the chunk's copies of earlier chunks' nodes in tail_of, returns how many there are, and counts the elements of each set. */
+/* Numbers the chunk's copies of earlier chunks' nodes in tail_of, and counts the elements of each set; returns the number of copies. */
 static int32_t find_foreign(const cpu_subdomain *cpu, const chunk_work *work, const cpu_chunk *chunk, int32_t *tail_of,
                             int32_t elements[CPU_SETS])
 {
@@ -102,7 +105,7 @@ static void put_element(const cpu_subdomain *cpu, const cpu_chunk *chunk, cpu_ba
     for (int s = 0; s < space->slots; s++) {
         int64_t at = (batch * space->slots + s) * width + lane;
         int32_t node = space->element_nodes[(int64_t)e * space->slots + s];
-        set->gather[at] = node < 0 ? 0 : node; /* slots without a node are not read: they are not in `used` */
+        set->gather[at] = node < 0 ? 0 : node; /* slots without a node are not read, because they are not in `used` */
         if (set->scatter)
             set->scatter[at] = node >= 0 && node < chunk->node_begin ? chunk->tail_begin + tail_of[node] - 1 : set->gather[at];
     }
@@ -129,7 +132,7 @@ static void fill_batches(const cpu_subdomain *cpu, const chunk_work *work, cpu_c
     }
 }
 
-/* Counts, or, where the lists are allocated, lists the copies of the owner's nodes in phase `phase`, from number `count` on. */
+/* Counts the copies of the owner's nodes in phase `phase`, from number `count` on; lists them if the lists are allocated. */
 static int64_t list_phase_copies(cpu_subdomain *cpu, const chunk_work *work, int t, int phase, int64_t count)
 {
     cpu_chunk *owner = &cpu->chunks[t];
@@ -148,7 +151,7 @@ static int64_t list_phase_copies(cpu_subdomain *cpu, const chunk_work *work, int
     return count;
 }
 
-/* Tells the owners of a chunk's foreign nodes about its copies: chunks come in order, so each owner's list is in a fixed order. */
+/* Lists for each chunk the copies that later chunks have of its nodes.  These chunks come in order, so each list has a fixed order. */
 static yoke_status list_copies(cpu_subdomain *cpu, const chunk_work *work)
 {
     for (int t = 0; t < cpu->num_chunks; t++) {
@@ -189,7 +192,7 @@ static yoke_status fill_chunks(cpu_subdomain *cpu, const chunk_work *work)
     return list_copies(cpu, work);
 }
 
-/* Each chunk's range of interface nodes. */
+/* Determines each chunk's range of interface nodes. */
 static void share_interface(cpu_subdomain *cpu)
 {
     int32_t i = 0;

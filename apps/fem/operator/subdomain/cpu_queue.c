@@ -1,4 +1,4 @@
-/* cpu_queue.c - how the CPU subdomain gives its work to its device's queue, waits for it and measures it; interface memory. */
+/* cpu_queue.c - passes the CPU subdomain's work to its device's queue, waits for it and measures it; interface memory. */
 #include "operator/subdomain/cpu.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static yoke_status keep(cpu_subdomain *cpu, yoke_status status)
     return status;
 }
 
-/* Host memory through which interface values leave and enter the subdomain. */
+/* Allocates host memory for the interface values that leave and enter the subdomain. */
 static yoke_status make_interface(cpu_subdomain *cpu)
 {
     fem_subdomain *subdomain = &cpu->subdomain;
@@ -78,7 +78,10 @@ void cpu_subdomain_finish(cpu_subdomain *cpu)
     if (cpu->queue) keep(cpu, yoke_queue_finish(cpu->queue)); /* also after a failure: tasks may still be running */
 }
 
-/* The ring's next place.  On entering a half of it, what was started from there one round before must have run. */
+/*
+ * Returns the next entry of the ring.  On entering a half of the ring, the tasks that were started from that half one round before must
+ * have run.
+ */
 static cpu_task *next_place(cpu_subdomain *cpu)
 {
     enum { HALF = CPU_TASKS / 2 };

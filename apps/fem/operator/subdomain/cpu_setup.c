@@ -7,7 +7,7 @@
 #include "operator/hanging.h"
 #include "operator/subdomain/cpu.h"
 
-/* Below this a barrier takes longer than what a second thread saves. */
+/* With fewer elements a barrier takes longer than a second thread saves. */
 enum { MIN_ELEMENTS_Q1 = 512, MIN_ELEMENTS_Q2 = 64 };
 
 yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer)
@@ -43,7 +43,7 @@ static fem_batch_shape batch_shape(const cpu_subdomain *cpu, const cpu_batches *
     return shape;
 }
 
-/* Where the factors of each batch will be. */
+/* Determines the positions of the factors of each batch. */
 static void place_factors(const cpu_subdomain *cpu, cpu_batches *set)
 {
     set->first_factor[0] = 0;
@@ -52,14 +52,14 @@ static void place_factors(const cpu_subdomain *cpu, cpu_batches *set)
             set->first_factor[batch] + fem_batch_shape_factors(batch_shape(cpu, set, batch), cpu->subdomain.space->slots);
 }
 
-/* `lanes` elements' factors from `from` [points][FEM_FACTORS][lanes] to the batch's rows, from lane `lane` on. */
+/* Stores the factors of `lanes` elements from `from` [points][FEM_FACTORS][lanes] in the batch's rows, from lane `lane` on. */
 static void store_factors(const cpu_subdomain *cpu, cpu_batches *set, int32_t batch, int lane, const double *from)
 {
     int width = set->b.width, lanes = cpu->kernels->lanes, points = cpu->subdomain.space->slots;
     int64_t first = set->first_factor[batch], rows = set->first_factor[batch + 1] - first;
     double weight = points == 8 ? 1.0 / 8 : 125.0 / 5832; /* of the first point */
     for (int i = 0; i < rows; i++) {
-        int row = rows == FEM_BOX_FACTORS ? (i < 3 ? 4 * i : 9) : i; /* the diagonal, the determinant */
+        int row = rows == FEM_BOX_FACTORS ? (i < 3 ? 4 * i : 9) : i; /* the diagonal, and the determinant */
         double scale = rows <= FEM_FACTORS && row == 9 ? 1 / weight : 1;
         for (int l = 0; l < lanes; l++) {
             int64_t at = (first + i) * width + lane + l;
@@ -71,7 +71,7 @@ static void store_factors(const cpu_subdomain *cpu, cpu_batches *set, int32_t ba
     }
 }
 
-/* Geometry factors of one batch; returns the lane of the first folded element, or -1, with its determinant. */
+/* Computes the geometry factors of one batch; returns the lane of the first folded element and its determinant, or -1. */
 static int batch_factors(const cpu_subdomain *cpu, cpu_batches *set, int32_t batch, double *work, double *determinant)
 {
     const fem_space *space = cpu->subdomain.space;
@@ -94,7 +94,7 @@ static int batch_factors(const cpu_subdomain *cpu, cpu_batches *set, int32_t bat
     return -1;
 }
 
-/* Memory for the factors: each batch has as many as its shape needs. */
+/* Allocates the factors: each batch has as many as its shape needs. */
 static yoke_status take_factors(cpu_subdomain *cpu)
 {
     FOR_CHUNKS (t)
@@ -111,7 +111,7 @@ static yoke_status take_factors(cpu_subdomain *cpu)
     return YOKE_OK;
 }
 
-/* `work`: [chunks][work_size].  Returns the first folded element, or -1, with its determinant. */
+/* Computes all factors; `work`: [chunks][work_size].  Returns the first folded element and its determinant, or -1. */
 static int32_t fill_factors(cpu_subdomain *cpu, double *work, int64_t work_size, double *folded_determinant)
 {
     int32_t folded = -1;
@@ -125,7 +125,7 @@ static int32_t fill_factors(cpu_subdomain *cpu, double *work, int64_t work_size,
 #pragma omp critical(fem_folded)
                 {
                     int32_t element = set->element[(int64_t)batch * set->b.width + lane];
-                    if (folded < 0 || element < folded) { /* the first one, whichever thread comes first */
+                    if (folded < 0 || element < folded) { /* the first element, independent of the order of the threads */
                         folded = element;
                         *folded_determinant = determinant;
                     }
@@ -167,7 +167,7 @@ static void make_stored(cpu_subdomain *cpu)
     }
 }
 
-/* The stored operator does not read the factors again. */
+/* Releases the factors, which the stored operator does not read again. */
 static void drop_factors(cpu_subdomain *cpu)
 {
     for (int t = 0; t < cpu->num_chunks; t++) {
@@ -202,7 +202,7 @@ static yoke_status make_mask(cpu_subdomain *cpu)
     return YOKE_OK;
 }
 
-/* The runs of owned dofs in each chunk: counted, then listed. */
+/* Makes the runs of owned dofs in each chunk: counts them, then lists them. */
 static yoke_status make_runs(cpu_subdomain *cpu)
 {
     const uint8_t *owned = cpu->subdomain.owned;
@@ -228,7 +228,7 @@ static yoke_status make_runs(cpu_subdomain *cpu)
     return YOKE_OK;
 }
 
-/* Everything but factors, matrices and blocks. */
+/* Makes everything except factors, matrices and blocks. */
 static yoke_status make_tables(cpu_subdomain *cpu)
 {
     list_used_slots(cpu);

@@ -60,7 +60,7 @@ yoke_status cpu_vector_create(fem_subdomain *subdomain, fem_subdomain_vector **o
 void cpu_vector_destroy(fem_subdomain *subdomain, fem_subdomain_vector *vector)
 {
     if (!vector) return;
-    cpu_subdomain_finish((cpu_subdomain *)subdomain); /* tasks under way may use it */
+    cpu_subdomain_finish((cpu_subdomain *)subdomain); /* running tasks may use it */
     yoke_release(subdomain->context, vector->data);
     yoke_release(subdomain->context, vector);
 }
@@ -165,7 +165,10 @@ void cpu_vector_advance(fem_subdomain *subdomain, double alpha, const fem_subdom
 
 /* ---------------------------------------------------------------------------------------------------------- sums */
 
-/* The pairs' sums over one chunk's owned dofs, an interval at a time: a vector in several pairs comes from memory once. */
+/*
+ * Computes the pairs' sums over one chunk's owned dofs, one interval at a time.  A vector that occurs in several pairs is thus loaded from
+ * memory only once.
+ */
 static void sum_chunk(const cpu_task *task, const cpu_chunk *chunk, double *sum)
 {
     enum { STRETCH = 2048 };
@@ -199,7 +202,7 @@ void cpu_vector_dots(fem_subdomain *subdomain, int count, const fem_subdomain_ve
     cpu_subdomain_record(cpu, cpu->dots_done);
 }
 
-/* Sums of chunks are added in their order, so that the result does not depend on which thread ends first. */
+/* Adds the sums of the chunks in their order, so that the result does not depend on which thread finishes first. */
 void cpu_vector_dots_wait(fem_subdomain *subdomain, int count, double *sums)
 {
     cpu_subdomain *cpu = (cpu_subdomain *)subdomain;
@@ -218,7 +221,7 @@ static void run_rows_copy(void *user)
     const cpu_task *task = user;
     const cpu_subdomain *cpu = task->cpu;
     const fem_rows *from = task->a, *to = &task->rows->rows;
-    FOR_CHUNKS (t) { /* each thread copies what it will read */
+    FOR_CHUNKS (t) { /* each thread copies the data that it will read */
         int32_t begin = cpu->chunks[t].node_begin, end = cpu->chunks[t].node_end;
         int64_t first = from->start[begin], count = from->start[end] - first;
         memcpy(to->start + begin, from->start + begin, sizeof *to->start * (size_t)(end - begin));

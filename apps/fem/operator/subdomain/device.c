@@ -11,7 +11,7 @@ yoke_status device_subdomain_keep(device_subdomain *d, yoke_status status)
 
 /* --------------------------------------------------------------------------------------------------- launches */
 
-/* More groups than this go round again: enough to fill any device. */
+/* Largest numbers of groups in a launch: enough to fill any device.  If there is more work, the groups loop over it. */
 enum { MAX_GROUPS = 1 << 20, MAX_VALUE_GROUPS = 4096 };
 
 device_launch device_launch_values(int kernel, int64_t values)
@@ -35,7 +35,7 @@ device_launch device_launch_batch(const device_subdomain *d, int kernel, device_
     return launch;
 }
 
-/* As what a launch is profiled. */
+/* The kernel under which a launch is profiled. */
 static fem_kernel kernel_of(const device_subdomain *d, int kernel)
 {
     switch (kernel) {
@@ -73,7 +73,7 @@ static void record(device_subdomain *d, yoke_queue *queue, yoke_event *event)
     if (!d->subdomain.status) device_subdomain_keep(d, yoke_queue_record(queue, event));
 }
 
-/* What comes later in one queue waits for the event recorded in the other. */
+/* Commands that come later in `queue` wait for the event, which is recorded in the other queue. */
 static void follow(device_subdomain *d, yoke_queue *queue, yoke_event *event)
 {
     if (!d->subdomain.status && d->transfer != d->queue) device_subdomain_keep(d, yoke_event_wait(event, queue));
@@ -89,8 +89,8 @@ static double elapsed(device_subdomain *d, yoke_event *begin, yoke_event *end)
 }
 
 /*
- * The elements' time, and what of the interface values' way was not hidden behind the interior elements.  Between `read` and `write` the
- * host waits for the other subdomains; that is not counted.
+ * The time of the elements, and the part of the interface values' transfer that the interior elements did not hide.  Between `read` and
+ * `write` the host waits for the other subdomains; that time is not counted.
  */
 static double seconds_of(device_subdomain *d, const device_marks *m)
 {
@@ -163,7 +163,7 @@ static void multiply_free(device_subdomain *d, const device_batch *batch, const 
     device_subdomain_launch(d, launch, arguments, 19);
 }
 
-/* The batches begin .. end - 1: the elements' own results, or what they add to y. */
+/* Multiplies the batches begin .. end - 1: computes the elements' own results, or adds them to y. */
 static void multiply_batches(device_subdomain *d, int32_t begin, int32_t end, const fem_subdomain_vector *x, fem_subdomain_vector *y)
 {
     for (int32_t b = begin; b < end; b++) {
@@ -174,7 +174,7 @@ static void multiply_batches(device_subdomain *d, int32_t begin, int32_t end, co
     }
 }
 
-/* y at the nodes begin .. end - 1 of the list. */
+/* Sums y at the nodes begin .. end - 1 of the list. */
 static void sum_nodes(device_subdomain *d, int32_t begin, int32_t end, fem_subdomain_vector *y)
 {
     const yoke_argument arguments[] = {yoke_argument_int32(begin),         yoke_argument_int32(end),
@@ -203,7 +203,7 @@ static void product_interior(fem_subdomain *subdomain, const fem_subdomain_vecto
     if (d->adding == FEM_ADD_SUM) sum_nodes(d, subdomain->num_interface, d->num_nodes, y);
     if (!d->product) return;
     record(d, d->queue, d->product->end);
-    if (!d->product->has_read) d->product = NULL; /* it has no partners: what travels later is not part of it */
+    if (!d->product->has_read) d->product = NULL; /* the product has no interface, so later transfers are not part of it */
 }
 
 static void mask(fem_subdomain *subdomain, fem_subdomain_vector *x)
@@ -215,7 +215,7 @@ static void mask(fem_subdomain *subdomain, fem_subdomain_vector *x)
 
 /* --------------------------------------------------------------------------------------------- interface values */
 
-/* Between x [nodes][width] and packed [num_interface][width]. */
+/* Copies between x [nodes][width] and packed [num_interface][width]. */
 static void pack(device_subdomain *d, int kernel, int width, yoke_buffer *from, yoke_buffer *to)
 {
     const yoke_argument arguments[] = {yoke_argument_int32(d->subdomain.num_interface), yoke_argument_int32(width),
@@ -228,7 +228,7 @@ static int64_t interface_bytes(const device_subdomain *d, int width)
     return d->subdomain.num_interface * width * device_subdomain_real_size(d);
 }
 
-/* Starts the way of x's values to the host. */
+/* Starts the transfer of x's interface values to the host. */
 static void start_reading(device_subdomain *d, int width, yoke_buffer *x, const device_marks *m)
 {
     pack(d, FEM_SUBDOMAIN_KERNEL_pack, width, x, d->packed_own);
@@ -240,7 +240,7 @@ static void start_reading(device_subdomain *d, int width, yoke_buffer *x, const 
     d->reading = m->read;
 }
 
-/* Starts the way of the totals into x. */
+/* Starts the transfer of the totals into x. */
 static void start_writing(device_subdomain *d, int width, const device_marks *m, yoke_buffer *x)
 {
     if (!d->subdomain.status)
@@ -275,7 +275,7 @@ static void interface_write(fem_subdomain *subdomain, fem_subdomain_vector *y)
     if (!m) return;
     record(d, d->queue, m->done);
     m->has_written = 1;
-    d->product = NULL; /* whatever travels next does not belong to it */
+    d->product = NULL; /* later transfers do not belong to this product */
 }
 
 /* --------------------------------------------------------------------------------------------------- node blocks */
@@ -320,9 +320,9 @@ static void chebyshev_step(fem_subdomain *subdomain, double a, double c, const f
 
 enum { VISIT_AT_ONCE = 256 };
 
-/* Memory that matrices go through on their way to the visitor. */
+/* Memory for matrices that are passed to the visitor. */
 typedef struct visit_memory {
-    yoke_buffer *made; /* NULL: they are stored */
+    yoke_buffer *made; /* NULL: the matrices are stored on the device */
     void *read;        /* [VISIT_AT_ONCE][size] in the subdomain's precision */
     double *packed;    /* [size] */
     int64_t size;
@@ -433,7 +433,10 @@ static yoke_status setup(device_subdomain *d, fem_programs *programs)
     return status ? status : device_subdomain_setup(d);
 }
 
-/* What a driver puts off until a kernel's first launch (compiling, loading) shall not count as the time of elements. */
+/*
+ * Runs a product before any is measured.  A driver may postpone work (compiling, loading) until a kernel's first launch, and that must not
+ * count as the time of the elements.
+ */
 static yoke_status warm_up(device_subdomain *d)
 {
     fem_subdomain *subdomain = &d->subdomain;
@@ -457,8 +460,8 @@ static yoke_status warm_up(device_subdomain *d)
 }
 
 /*
- * Where a core runs a group's items one after the other, barriers cut its loops into pieces, and neighbouring items write far apart: one
- * item that does all is faster (docs/notes/benchmarks.md).  0: the kernel's own number.
+ * Where a core runs the items of a group one after the other, barriers split its loops, and neighbouring items write far apart.  One item
+ * that does everything is then faster (docs/notes/benchmarks.md).  0: the kernel's own number.
  */
 static int items_on(const yoke_device *device) { return yoke_device_info_get(device)->device_class == YOKE_DEVICE_CPU; }
 

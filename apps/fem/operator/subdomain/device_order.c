@@ -1,6 +1,7 @@
 /*
- * device_order.c - in which order a device subdomain takes its elements: those at the interface first, in each of these two
- * phases by colours where elements add to the result one colour after the other, and within a colour curved ones before affine ones.
+ * device_order.c - the order in which a device subdomain processes its elements: first those at the interface, then the others.  If
+ * elements add to the result one colour after the other, each of these two phases is ordered by colours.  Within a colour, curved elements
+ * come before affine ones.
  */
 #include <float.h>
 #include <math.h>
@@ -10,16 +11,16 @@
 
 enum { MASK_COLOURS = 64 };
 
-/* What is known of the elements while they are ordered; `affine` and `colour` by the space's number. */
+/* Data of the elements while they are ordered; `affine` and `colour` are indexed by the element's number in the space. */
 typedef struct ordering {
     uint8_t *at_interface; /* [nodes] */
     uint8_t *affine;       /* [elements] */
     int32_t *colour;       /* [elements] within their phase */
-    uint64_t *taken;       /* [nodes] colours of the elements at the node; NULL without colours */
-    int32_t *old;          /* [elements] the order before */
-    int32_t *place;        /* [kinds + 1] where the elements of a colour and kind begin */
-    int32_t phase[3];      /* where the two phases begin and end */
-    int32_t colours[2];    /* of a phase */
+    uint64_t *taken;       /* [nodes] mask of the colours of the elements at the node; NULL without colours */
+    int32_t *old;          /* [elements] the order before sorting */
+    int32_t *place;        /* [kinds + 1] beginnings of the elements of each colour and kind */
+    int32_t phase[3];      /* beginnings and ends of the two phases */
+    int32_t colours[2];    /* number of colours of each phase */
 } ordering;
 
 static int32_t node_of(const fem_space *space, const device_tables *t, int32_t e, int i)
@@ -58,8 +59,8 @@ static void order_phases(const fem_subdomain *subdomain, device_tables *t, order
 /* ------------------------------------------------------------------------------------------------------- kinds */
 
 /*
- * Whether the map of an element is affine: all its nodes lie where three edges from a corner put them, but for what rounding makes of
- * positions of their size (and of the element's, where it lies at the origin).
+ * Returns nonzero if the map of an element is affine: all its nodes are where three edges from a corner place them, up to the rounding
+ * error of positions of their size (and of the element's size, if it lies at the origin).
  */
 static int is_affine(const fem_space *space, int32_t e)
 {
@@ -88,7 +89,7 @@ double fem_subdomain_affine_fraction(const fem_space *space)
     return looked_at ? (double)affine / looked_at : 0;
 }
 
-/* Numbers of the neighbouring elements' colours are left out; all elements of a phase get one, if need be in several rounds. */
+/* Gives each element of a phase a colour that no neighbouring element has, in several rounds if necessary. */
 static void colour_phase(const fem_space *space, const device_tables *t, ordering *o, int phase)
 {
     int32_t begin = o->phase[phase], end = o->phase[phase + 1], left = end - begin;
@@ -112,7 +113,7 @@ static void colour_phase(const fem_space *space, const device_tables *t, orderin
 
 /* ----------------------------------------------------------------------------------------------------- batches */
 
-/* Sorts a phase by colour and kind, otherwise as it is, and makes its batches. */
+/* Sorts a phase by colour and kind, otherwise keeps its order, and makes its batches. */
 static void order_phase(device_tables *t, ordering *o, int phase)
 {
     const int32_t begin = o->phase[phase], end = o->phase[phase + 1], kinds = 2 * o->colours[phase];

@@ -6,7 +6,7 @@
 _Static_assert(FEM_SUBDOMAIN_FACTORS == FEM_FACTORS && FEM_SUBDOMAIN_DOTS == FEM_MAX_DOTS,
                "kernels and subdomains agree on what they share");
 
-/* Elements whose factors are held at a time where only their matrices are wanted. */
+/* Number of elements whose factors are held at a time if only their matrices are needed. */
 enum { STORED_AT_ONCE = 4096 };
 
 static int32_t factors_at_once(const fem_subdomain *subdomain)
@@ -25,7 +25,7 @@ yoke_status device_subdomain_take(device_subdomain *d, int64_t bytes, yoke_buffe
 
 /* ------------------------------------------------------------------------------------------------------ memory */
 
-/* What is needed during the set-up only. */
+/* Buffers that are needed only during the set-up. */
 typedef struct scratch {
     yoke_buffer *slopes, *position, *determinant, *factors, *results;
 } scratch;
@@ -126,7 +126,7 @@ static yoke_status make_events(device_subdomain *d)
     return status;
 }
 
-/* Only a GPU copies beside its kernels. */
+/* Makes a second queue for transfers.  Only a GPU copies concurrently with its kernels. */
 static yoke_status make_transfer_queue(device_subdomain *d)
 {
     d->transfer = d->queue;
@@ -173,13 +173,13 @@ static yoke_status upload_all(device_subdomain *d, const device_tables *t, const
     return status;
 }
 
-/* The same between two events. */
+/* As upload_all, measured between two events. */
 static yoke_status upload_measured(device_subdomain *d, const device_tables *t, const scratch *s)
 {
     yoke_status status = yoke_queue_record(d->queue, d->plain.packed);
     if (!status) status = upload_all(d, t, s);
     if (!status) status = yoke_queue_record(d->queue, d->plain.read);
-    yoke_status finished = yoke_queue_finish(d->queue); /* also after a failure: the tables are released behind it */
+    yoke_status finished = yoke_queue_finish(d->queue); /* also after a failure: the caller then releases the tables */
     if (!status) status = finished;
     return status ? status : yoke_event_elapsed_s(d->plain.packed, d->plain.read, &d->subdomain.setup_moved_s);
 }
@@ -202,7 +202,7 @@ void device_subdomain_matrices(device_subdomain *d, device_batch batch, yoke_buf
         d, device_launch_elements(d, FEM_SUBDOMAIN_KERNEL_matrices, batch.end - batch.begin, 1, FEM_PRODUCT_ITEMS(n, c)), arguments, 17);
 }
 
-/* Factors, determinants and node blocks of a batch. */
+/* Computes factors, determinants and node blocks of a batch. */
 static void make_factors(device_subdomain *d, device_batch batch, const scratch *s, yoke_buffer *factors)
 {
     const yoke_argument geometry[] = {
@@ -225,7 +225,7 @@ static void make_factors(device_subdomain *d, device_batch batch, const scratch 
     device_subdomain_launch(d, device_launch_batch(d, FEM_SUBDOMAIN_KERNEL_diagonal, batch), diagonal, 17);
 }
 
-/* The same, and matrices, by runs of elements whose factors are used up at once. */
+/* As make_factors, and computes the matrices.  It proceeds by runs of elements whose factors are used immediately. */
 static void make_stored(device_subdomain *d, device_batch batch, const scratch *s)
 {
     int32_t at_once = factors_at_once(&d->subdomain);
@@ -237,7 +237,7 @@ static void make_stored(device_subdomain *d, device_batch batch, const scratch *
     }
 }
 
-/* Fails where an element folds: the first one in the space's order. */
+/* Fails if an element folds; reports the first one in the space's order. */
 static yoke_status check_determinants(device_subdomain *d, const scratch *s)
 {
     const fem_space *space = d->subdomain.space;
@@ -254,7 +254,7 @@ static yoke_status check_determinants(device_subdomain *d, const scratch *s)
         folded_value = value[p];
     }
     yoke_release(d->subdomain.context, value);
-    if (status || d->subdomain.status || folded < 0) return status; /* after a failure the values mean nothing */
+    if (status || d->subdomain.status || folded < 0) return status; /* after a failure the values are meaningless */
     const fem_mesh *mesh = space->problem->mesh;
     return yoke_fail(d->subdomain.context, YOKE_ERROR_INPUT,
                      "%s: element %lld folds where it is refined (level %d): weighted Jacobian determinant %g at a quadrature point; "
@@ -274,7 +274,7 @@ static yoke_status make_operator(device_subdomain *d, const scratch *s)
                                   yoke_argument_buffer(s->results), yoke_argument_buffer(d->blocks)};
     device_subdomain_launch(
         d, device_launch_values(FEM_SUBDOMAIN_KERNEL_sum_blocks, (int64_t)d->num_nodes * device_subdomain_block_size(d)), sums, 5);
-    yoke_status status = check_determinants(d, s); /* waits also after a failure */
+    yoke_status status = check_determinants(d, s); /* waits even after a failure */
     return d->subdomain.status ? d->subdomain.status : status;
 }
 
@@ -348,7 +348,7 @@ void device_subdomain_release(device_subdomain *d)
 
 double fem_subdomain_device_bytes(const fem_space *space, const fem_subdomain_options *options, double elements, int vectors)
 {
-    /* Nodes as there are to an element in this space; where it has none, as in a large regular mesh. */
+    /* Nodes per element as in this space; if it has no elements, as in a large regular mesh. */
     double per_element = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 4 : 8;
     if (space->num_elements > 0) per_element = (double)space->num_nodes / space->num_elements;
     int is_stored = options->operator_kind == FEM_STORED, curved = is_stored || options->all_curved;

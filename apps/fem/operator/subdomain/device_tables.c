@@ -5,7 +5,7 @@
 #include "mesh/shape.h"
 #include "operator/subdomain/device.h"
 
-/* As in kernels/subdomain_element.h. */
+/* Same order as in kernels/subdomain_element.h. */
 enum { ROWS_EXPAND, ROWS_FOLD, ROWS_SQUARE, ROW_TABLES };
 
 static void list_used_slots(const fem_space *space, device_tables *t)
@@ -16,7 +16,7 @@ static void list_used_slots(const fem_space *space, device_tables *t)
 
 /* ---------------------------------------------------------------------------------------------------- patterns */
 
-/* The fold of an element with a face code, fold [to][from], 0 beyond the element's slots. */
+/* The fold of an element with a face code: fold [to][from]; 0 beyond the element's slots. */
 static void fold_matrix(fem_element element, int16_t code, double fold[27][27])
 {
     int slots = element == FEM_Q1 ? 8 : 27;
@@ -31,8 +31,8 @@ static void fold_matrix(fem_element element, int16_t code, double fold[27][27])
 }
 
 /*
- * The fold with squared weights that diagonals are carried with.  A serendipity element's values at hanging slots go to the full face first
- * and from its centre to the nodes around it: the weights of both steps are squared.
+ * The fold with squared weights, by which diagonals are transferred.  A serendipity element's values at hanging slots go first to the full
+ * face and then from its centre to the nodes around it; the weights of both steps are squared.
  */
 static void square_matrix(fem_element element, int16_t code, double square[27][27])
 {
@@ -56,10 +56,10 @@ static void add_entry(device_tables *t, int entry, double weight)
 {
     if (weight == 0) return;
     t->row_entry[t->row_entries] = (uint8_t)entry;
-    t->row_weight[t->row_entries++] = (float)weight; /* exact: few bits */
+    t->row_weight[t->row_entries++] = (float)weight; /* exact, because the weights have few significant bits */
 }
 
-/* Rows of one table for one pattern. */
+/* Adds the rows of one table for one pattern. */
 static void add_rows(const fem_space *space, device_tables *t, int table, int pattern, int16_t code)
 {
     double matrix[27][27];
@@ -79,7 +79,7 @@ static void add_rows(const fem_space *space, device_tables *t, int table, int pa
     }
 }
 
-/* Numbers the face codes that there are; pattern 0 is the code without anything hanging. */
+/* Numbers the face codes that occur; pattern 0 is the code without hanging faces and edges. */
 static yoke_status make_patterns(const fem_subdomain *subdomain, device_tables *t)
 {
     const fem_space *space = subdomain->space;
@@ -141,7 +141,7 @@ static void gather_elements(const fem_subdomain *subdomain, device_tables *t)
     }
 }
 
-/* For each node where its elements' results are, ascending. */
+/* Lists for each node the positions of its elements' results, ascending. */
 static void place_sums(const fem_space *space, device_tables *t)
 {
     int32_t results = space->num_elements * t->used;

@@ -1,4 +1,4 @@
-/* device_vector.c - vectors of the device subdomain, and rows between those of two subdomains. */
+/* device_vector.c - vectors of the device subdomain, and sparse rows between the vectors of two subdomains. */
 #include <math.h>
 
 #include "operator/subdomain/device.h"
@@ -29,7 +29,7 @@ void device_vector_destroy(fem_subdomain *subdomain, fem_subdomain_vector *vecto
 {
     device_subdomain *d = (device_subdomain *)subdomain;
     if (!vector) return;
-    device_subdomain_keep(d, yoke_queue_finish(d->queue)); /* its users have run */
+    device_subdomain_keep(d, yoke_queue_finish(d->queue)); /* the kernels that use it have run */
     yoke_buffer_destroy(vector->data);
     yoke_release(subdomain->context, vector);
 }
@@ -81,7 +81,7 @@ void device_vector_read_wait(fem_subdomain *subdomain, const fem_subdomain_vecto
 
 /* -------------------------------------------------------------------------------------------------- arithmetic */
 
-/* Starts a kernel over all dofs. */
+/* Launches a kernel over all dofs. */
 static void over_dofs(device_subdomain *d, int kernel, const yoke_argument *arguments, int64_t count)
 {
     device_subdomain_launch(d, device_launch_values(kernel, d->subdomain.dofs), arguments, count);

@@ -6,7 +6,7 @@
             "level " #l " transfer"                                                                                          \
     }
 
-/* Vectors of all levels are told together: on coarse levels they are too small to be told apart. */
+/* The vectors of all levels are reported together, because those of coarse levels are too small to be distinguished. */
 const char *const *fem_kernel_names(int level)
 {
     static const char *const names[][FEM_NUM_KERNELS] = {

@@ -59,7 +59,7 @@ static yoke_status compile(fem_programs *programs, fem_precision precision, int 
                                   .host_kernels = host_kernels[precision][slots_1d == 3][components == 3],
                                   .num_host_kernels = FEM_SUBDOMAIN_NUM_KERNELS};
     yoke_status status = yoke_program_create(programs->device, &source, &made->program);
-    if (status == YOKE_ERROR_INPUT) { /* the kernels are right: it is the device that cannot be used */
+    if (status == YOKE_ERROR_INPUT) { /* the kernels are correct, so the device cannot be used */
         char text[1024];
         snprintf(text, sizeof text, "%s", yoke_last_error(programs->context));
         return yoke_fail(programs->context, YOKE_ERROR_DEVICE, "%s", text);
