@@ -1,17 +1,17 @@
-/* Which elements meet at which faces, and how these are turned. */
+/* adjacency.c - finds which elements meet at which faces, and how these are turned. */
 #include <p8est_iterate.h>
 
 #include "estimate/private.h"
 
 /*
- * The turn from face `from` to face `to`: bit 0 and 1 reverse the first side's coordinates s and t, bit 2 then exchanges them.  p8est tells
- * where each corner of a face goes; corner bits are (s, t).
+ * The turn from face `from` to face `to`: bits 0 and 1 reverse the first side's coordinates s and t, then bit 2 exchanges them.  p8est
+ * provides the corner to which each corner of a face is mapped; the bits of a corner's number are (s, t).
  */
 static int8_t turn_of(int from, int to, int orientation)
 {
     int origin = p8est_connectivity_face_neighbor_face_corner(0, from, to, orientation);
     int along_s = p8est_connectivity_face_neighbor_face_corner(1, from, to, orientation) ^ origin;
-    int exchanged = along_s == 2; /* the first side's s runs along the second's t */
+    int exchanged = along_s == 2; /* s of the first side runs along t of the second */
     int s_reversed = exchanged ? origin >> 1 : origin & 1, t_reversed = exchanged ? origin & 1 : origin >> 1;
     return (int8_t)(s_reversed | t_reversed << 1 | exchanged << 2);
 }
@@ -72,7 +72,7 @@ static void visit_face(p8est_iter_face_info_t *info, void *user)
 
 yoke_status face_lists_allocate(const fem_space *space, face_lists *faces)
 {
-    /* Each face has a leaf on one side at least; memory beyond the faces there are is never touched. */
+    /* Each face has a leaf on at least one side.  Memory beyond the existing faces is never touched. */
     int64_t most = 6 * (int64_t)space->num_elements;
     *faces = (face_lists){0};
     yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *faces->full, &faces->full);

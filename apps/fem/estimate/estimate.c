@@ -5,10 +5,10 @@
 #include "estimate/private.h"
 #include "space/temperature.h"
 
-/* Stresses that are smaller than this part of those of constrained thermal strains count as zero. */
+/* Stresses below this fraction of those of constrained thermal strains count as zero. */
 #define FREE_EXPANSION 1e-4
 
-/* C of each element type; docs/methods/estimator.md says how they were measured. */
+/* C of each element type; docs/methods/estimator.md describes how it was measured. */
 static double calibration(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
 
 static int32_t mirror_element(const estimator *self, int64_t mirror)
@@ -17,8 +17,8 @@ static int32_t mirror_element(const estimator *self, int64_t mirror)
 }
 
 /*
- * Sends positions and solution of the leaves at the border, and what is prescribed on their faces, to the ranks that have them as ghosts.  status: of what was
- * before, which the ranks agree on here.
+ * Sends positions and solution of the leaves at the border of the rank, and the prescribed components of their faces, to the ranks that
+ * have these leaves as ghosts.  status: that of the steps before, on which the ranks agree here.
  */
 static yoke_status exchange_ghosts(estimator *self, yoke_status status)
 {
@@ -73,8 +73,8 @@ static void find_prescribed(estimator *self)
 }
 
 /*
- * The elements' terms, and at the same time which faces there are: p8est finds them on one thread alone, for as long as all threads
- * together take for a quarter of the elements.
+ * Computes the elements' terms, and finds the faces at the same time.  p8est finds them on a single thread, which takes as long as all
+ * threads together take for a quarter of the elements.
  */
 static void find_terms_and_faces(estimator *self)
 {
@@ -89,7 +89,7 @@ static void find_terms_and_faces(estimator *self)
     }
 }
 
-/* The square of each indicator: the element's residual, then its faces in their order. */
+/* Computes the square of each indicator: the element's residual, then its faces in their order. */
 static void sum_squares(estimator *self)
 {
 #pragma omp parallel for schedule(static)
@@ -102,7 +102,7 @@ static void sum_squares(estimator *self)
     }
 }
 
-/* The energy is looked at first: jumps carry what is not finite into the neighbours' squares. */
+/* Checks the energy first, because jumps spread values that are not finite to the neighbours' squares. */
 static yoke_status fail_at_element(const estimator *self)
 {
     const fem_space *space = self->space;
@@ -122,7 +122,7 @@ static yoke_status fail_at_element(const estimator *self)
         (long long)(space->first_element + e), (long long)space->problem->mesh->element_tag[space->tree[e]]);
 }
 
-/* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains constrained. */
+/* The integral of eps_T : D eps_T with each element's mean temperature: the energy if all thermal strains were constrained. */
 static double thermal_energy(const estimator *self)
 {
     const fem_space *space = self->space;
@@ -147,7 +147,7 @@ static yoke_status finish(const estimator *self, double *indicator, fem_estimate
         all[0] += self->square[e];
         all[1] += self->terms.energy[e];
     }
-    /* The rank that has the element tells it. */
+    /* The rank that has the element reports it. */
     yoke_status status = app_ranks_agree(ranks, isfinite(all[0]) && isfinite(all[1]) ? YOKE_OK : fail_at_element(self));
     if (status) return status;
     app_ranks_sum(ranks, all, 3);

@@ -1,6 +1,6 @@
 /*
- * The faces' part of the error estimate: jumps of the traction between leaves, and what the given tractions leave on the boundary.  What
- * each side of a face adds is computed by one thread, and written to a place of its own.
+ * face.c - the faces' part of the error estimate: jumps of the traction between leaves, and differences from the given tractions on the
+ * boundary.  The contribution of each side of a face is computed by one thread, and written to a place of its own.
  */
 #include <math.h>
 
@@ -11,14 +11,14 @@ typedef struct compliance {
     double tangential, normal;
 } compliance;
 
-/* Of the mean moduli of two sides, which may be the same. */
+/* Computes the weights from the mean moduli of the elements a and b, which may be the same. */
 static compliance mean_compliance(const estimator *self, int32_t a, int32_t b)
 {
     const fem_material *p = estimate_material(self, a), *q = estimate_material(self, b);
     return (compliance){2 / (p->mu + q->mu), 2 / (2 * (p->mu + q->mu) + p->lambda + q->lambda)};
 }
 
-/* h_F/p of one side: the element's extent across the face. */
+/* h_F/p of one side, where h_F is the element's extent perpendicular to the face. */
 static double face_scale(const estimator *self, int32_t element, int face)
 {
     return self->terms.volume[element] / self->terms.area[6 * (int64_t)element + face] / self->degree;
@@ -32,8 +32,8 @@ static const double *stored_traction(const estimator *self, int32_t element, int
 typedef double quad __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double))));
 
 /*
- * Weights of the squares of a jump's components and, for elasticity, of its normal part after them.  Where components are prescribed inside
- * the body (mask), the jump is a reaction: they are left out, and the rest counts as tangential.
+ * Weights of the squares of a jump's components, followed, for elasticity, by that of its normal part.  Where components are prescribed
+ * inside the body (mask), the jump is a reaction.  These components are left out, and the rest counts as tangential.
  */
 static void jump_weights(unsigned mask, compliance weight, quad *weights)
 {
@@ -41,7 +41,10 @@ static void jump_weights(unsigned mask, compliance weight, quad *weights)
     (*weights)[3] = mask ? 0 : weight.normal - weight.tangential;
 }
 
-/* The sum over the face's points of the jump between tractions a and b, the latter of the other side with its points turned. */
+/*
+ * Returns the sum over the face's points of the squared jump between the tractions a and b.  b belongs to the other side, whose points are
+ * turned.
+ */
 static double jump_over_face(const estimator *self, const double *a, const double *b, int turn, unsigned mask, compliance weight)
 {
     const int8_t *turned = self->turned[turn];
@@ -52,7 +55,7 @@ static double jump_over_face(const estimator *self, const double *a, const doubl
         for (int q = 0; q < self->face_points; q++) sum += (a[q] + b[turned[q]]) * (a[q] + b[turned[q]]);
         return weights[0] * sum;
     }
-    quad sum = {0}, sign = {1, 1, 1, -1}; /* the normal is the opposite one on the other side */
+    quad sum = {0}, sign = {1, 1, 1, -1}; /* the normal has the opposite direction on the other side */
     for (int q = 0; q < self->face_points; q++) {
         quad jump = *(const quad *)(a + 4 * q) + sign * *(const quad *)(b + 4 * turned[q]);
         sum += jump * jump;
@@ -61,7 +64,7 @@ static double jump_over_face(const estimator *self, const double *a, const doubl
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* Mask of the components that are prescribed on the face between two sides; a face inside the body may be listed from one of them only. */
+/* Mask of the components that are prescribed on the face between two sides.  A face inside the body may be listed for only one of them. */
 static unsigned prescribed_between(const estimator *self, int32_t a, int face_a, int32_t b, int face_b)
 {
     return self->prescribed[6 * (int64_t)a + face_a] | self->prescribed[6 * (int64_t)b + face_b];
@@ -77,7 +80,7 @@ static void full_face_jump(estimator *self, const full_face *face)
     self->side[6 * (int64_t)b + face->face[1]] = value;
 }
 
-/* coarse: the large side's traction at the points of its quarters. */
+/* coarse: traction of the large side at the points of its quarters. */
 static void hanging_face_jump(estimator *self, const hanging_face *face, const double *coarse)
 {
     double coarse_scale = face_scale(self, face->coarse, face->coarse_face), sum = 0;
@@ -95,7 +98,7 @@ static void hanging_face_jump(estimator *self, const hanging_face *face, const d
     self->side[6 * (int64_t)face->coarse + face->coarse_face] = sum;
 }
 
-/* As many as the kernels take at once. */
+/* At most as many faces as the kernels process at once. */
 static void hanging_jumps(estimator *self, int64_t begin, int64_t end)
 {
     double coarse[FEM_MAX_LANES * 4 * MAX_FACE_POINTS * 4];
@@ -114,7 +117,9 @@ typedef struct face_loads {
     int32_t *condition;
 } face_loads;
 
-/* What the traction at a point leaves of the given ones: tangential and normal square. */
+/*
+ * Returns the weighted square of the difference between the given tractions and the traction at a point: its tangential and normal parts.
+ */
 static double rest_square(const estimator *self, const fem_face_traction *point, unsigned mask, compliance weight, const int32_t *condition,
                           int32_t count)
 {
@@ -135,7 +140,7 @@ static double rest_square(const estimator *self, const fem_face_traction *point,
     return weight.tangential * (square - along * along) + weight.normal * along * along;
 }
 
-/* Faces with given tractions or some prescribed components, as many as the kernels take at once. */
+/* Faces with given tractions or with some but not all components prescribed; at most as many as the kernels process at once. */
 static void loaded_faces(estimator *self, const face_loads *loads, const int32_t *chosen, int count)
 {
     fem_face_traction points[FEM_MAX_LANES * MAX_FACE_POINTS];
@@ -159,7 +164,7 @@ static void loaded_faces(estimator *self, const face_loads *loads, const int32_t
     }
 }
 
-/* Where no traction is given: that of the element is what is left. */
+/* A face without a given traction: the difference is the element's own traction. */
 static void free_face(estimator *self, const boundary_face *face)
 {
     static const double nothing[MAX_FACE_POINTS * 4];
@@ -168,7 +173,7 @@ static void free_face(estimator *self, const boundary_face *face)
     self->side[6 * (int64_t)face->element + face->face] = face_scale(self, face->element, face->face) * jump;
 }
 
-/* Does the faces that are free or wholly prescribed, and lists the others; returns how many. */
+/* Processes the faces that are free or wholly prescribed, and lists the others; returns the number of these. */
 static int32_t simple_faces(estimator *self, const face_loads *loads, int32_t *chosen)
 {
     const unsigned all = (1U << self->components) - 1;
@@ -192,7 +197,10 @@ static int is_load(const estimator *self, int condition)
     return c->kind != FEM_DIRICHLET && self->space->problem->mesh->groups[c->group].dimension == 2;
 }
 
-/* One pass over the loads' faces that are on the boundary; counts them at first[face + 1], or, where condition is not NULL, writes them. */
+/*
+ * One pass over the faces of the loads that are on the boundary.  If condition is NULL, counts them in first[face + 1]; otherwise writes
+ * their conditions.
+ */
 static void collect_loads(const estimator *self, const int32_t *face_of, int32_t *first, int32_t *condition)
 {
     for (int c = 0; c < self->space->problem->num_conditions; c++) {
@@ -226,7 +234,7 @@ static yoke_status face_loads_create(const estimator *self, face_loads *loads)
     }
     if (!status) {
         collect_loads(self, face_of, loads->first, loads->condition);
-        for (int64_t i = faces->num_boundary; i > 0; i--) loads->first[i] = loads->first[i - 1]; /* writing has moved them on */
+        for (int64_t i = faces->num_boundary; i > 0; i--) loads->first[i] = loads->first[i - 1]; /* writing has advanced them */
         loads->first[0] = 0;
     }
     yoke_release(context, face_of);

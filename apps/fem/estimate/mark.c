@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Elements this close below the threshold are marked too. */
+/* Elements within this relative distance below the threshold are marked too. */
 static const double closeness = 1e-4;
-/* A sum that lacks no more than this part of what is sought is as good as it: it is added in other orders on other ranks. */
+/* A sum that is smaller than the requested one by at most this fraction counts as reached, because other ranks add it in another order. */
 static const double rounding = 1e-10;
 
-/* Largest indicator; fails where one is not a size.  first: the number of this rank's first element. */
+/* Finds the largest indicator; fails if one is negative or not finite.  first: number of this rank's first element. */
 static yoke_status check(yoke_context *context, int64_t first, int64_t count, const double *indicator, double *largest)
 {
     double most = 0;
@@ -24,7 +24,7 @@ static yoke_status check(yoke_context *context, int64_t first, int64_t count, co
     return YOKE_OK;
 }
 
-/* Numbers that are not negative are ordered as the bits that they are written with. */
+/* Nonnegative floating-point numbers have the same order as the integers with the same bits. */
 static int64_t place_of(double number)
 {
     int64_t bits;
@@ -39,10 +39,10 @@ static double number_at(int64_t place)
     return number;
 }
 
-/* The indicators of all ranks, cut at a number. */
+/* The indicators of all ranks, split at a value. */
 typedef struct cut {
-    double sum;          /* of squares, relative to the largest, of those that are not less */
-    double above, below; /* the least of those, INFINITY: none; and the largest of the others, -1: none */
+    double sum;          /* of squares, relative to the largest indicator, of those at or above the value */
+    double above, below; /* the smallest of these, INFINITY: none; and the largest of the others, -1: none */
 } cut;
 
 static cut cut_at(app_ranks *ranks, int64_t count, const double *indicator, double largest, double at)
@@ -63,12 +63,12 @@ static cut cut_at(app_ranks *ranks, int64_t count, const double *indicator, doub
     return (cut){c.sum, -most[0], most[1]};
 }
 
-/* The smallest member of the bulk, by bisection of the numbers between zero and the largest indicator, which is above zero. */
+/* Finds the smallest indicator of the bulk by bisection between zero and the largest indicator, which is above zero. */
 static double bulk_threshold(app_ranks *ranks, int64_t count, const double *indicator, double largest, double fraction)
 {
     cut all = cut_at(ranks, count, indicator, largest, 0);
-    /* Those from `member` on add up to what is sought, those from `high` on do not. */
-    double sought = (1 - rounding) * fraction * all.sum, member = all.above + 0.0; /* no -0 */
+    /* The indicators from `member` on reach the requested sum; those from `high` on do not. */
+    double sought = (1 - rounding) * fraction * all.sum, member = all.above + 0.0; /* + 0.0 turns -0 into 0 */
     int64_t low = place_of(member), high = place_of(largest) + 1;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
@@ -78,7 +78,7 @@ static double bulk_threshold(app_ranks *ranks, int64_t count, const double *indi
             low = place_of(member);
         } else {
             high = middle;
-            if (c.below <= member) break; /* nothing lies between */
+            if (c.below <= member) break; /* no indicator lies between */
         }
     }
     return member;
