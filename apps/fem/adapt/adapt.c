@@ -41,13 +41,13 @@ static void keep_reached(int iteration, const fem_vector *x, int leaving, void *
     fem_keep_reached(&a->keep, a->now.space, iteration, x, leaving);
 }
 
-/* The limit that forbids the refined forest; NULL: none does. */
+/* Returns the limit that forbids the refined forest; NULL if none does. */
 static const char *forbidding_limit(const fem_adaptation *a, int64_t marked)
 {
     const int64_t leaves = fem_forest_all_leaves(a->forest);
     const double needed = fem_case_memory_bytes(a->input, (double)leaves) * app_ranks_here(a->ranks) / app_ranks_count(a->ranks);
     double missing = needed - (double)a->memory_bytes;
-    app_ranks_max(a->ranks, &missing, 1); /* machines of the ranks differ, and all of them go on, or none */
+    app_ranks_max(a->ranks, &missing, 1); /* the ranks' machines may differ, and either all ranks continue or none */
     if (leaves == a->now.space->num_global_elements) return marked ? "max_level" : "tolerance";
     if (leaves > a->input->keys.refine.max_elements.value) return "max_elements";
     if (!(missing > 0)) return NULL;
@@ -57,7 +57,7 @@ static const char *forbidding_limit(const fem_adaptation *a, int64_t marked)
     return "memory";
 }
 
-/* Back to the forest of the present step, which stays the last: its space is read by the leaves of its forest. */
+/* Restores the forest of the present step, which remains the last one: the step's space reads the leaves of its forest. */
 static void take_back(fem_forest *forest, fem_forest *present)
 {
     p8est_t *refined = forest->p8est;
@@ -66,7 +66,7 @@ static void take_back(fem_forest *forest, fem_forest *present)
     present->p8est = refined;
 }
 
-/* Refines for the next step; *stopped_by is set where a limit forbids it, and the forest stays as it is. */
+/* Refines for the next step.  If a limit forbids it, sets *stopped_by and leaves the forest as it is. */
 static yoke_status refine(fem_adaptation *a, const char **stopped_by)
 {
     const double start_s = yoke_clock_s();
@@ -90,7 +90,10 @@ static yoke_status refine(fem_adaptation *a, const char **stopped_by)
 
 static void print_text(FILE *out, const void *text) { fputs(text, out); }
 
-/* The end of a run that has finished a step: summary, warnings, record.  Who interrupts it wants it to end, and nothing printed. */
+/*
+ * Ends a run that has finished a step: summary, warnings, record.  print: false for an interrupted run, whose user wants it to end without
+ * output.
+ */
 static yoke_status finish(fem_adaptation *a, const char *stopped_by, bool print)
 {
     char *text = NULL, warning[FEM_SUMMARY_WARNING];
@@ -116,7 +119,7 @@ static yoke_status finish(fem_adaptation *a, const char *stopped_by, bool print)
     return status;
 }
 
-/* An interrupted run has said why it ends; what can be done with it belongs to that. */
+/* Adds to the message of an interrupted run how the run can be continued. */
 static yoke_status tell_restart(const fem_adaptation *a)
 {
     char why[512];
@@ -130,7 +133,7 @@ static yoke_status loop(fem_adaptation *a)
     const char *stopped_by = NULL;
     while (!stopped_by) {
         yoke_status status = YOKE_OK;
-        if (!a->now.space) { /* else it was solved before the run was ended */
+        if (!a->now.space) { /* otherwise the step was solved before the run ended */
             status = fem_adaptation_step(a);
             if (!status) status = fem_keep_step(&a->keep, &a->now);
         }
@@ -150,7 +153,7 @@ static yoke_status loop(fem_adaptation *a)
     return finish(a, stopped_by, true);
 }
 
-/* Hands the last step's field over, with what it stands on. */
+/* Passes the last step's field to the caller, with the forest and the space that it needs. */
 static void keep_field(fem_adaptation *a)
 {
     double **value = a->now.with_rigid ? &a->now.with_rigid : &a->now.solution->u;
@@ -161,7 +164,7 @@ static void keep_field(fem_adaptation *a)
     memset(&a->now, 0, sizeof a->now);
 }
 
-/* Tells what is known of the case before it is solved. */
+/* Prints what is known of the case before it is solved. */
 static yoke_status inspect(fem_adaptation *a)
 {
     fem_space *space;
@@ -195,7 +198,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
     yoke_status status = fem_adaptation_prepare(&a);
     if (!status && run->check) status = inspect(&a);
     if (!status && !run->check)
-        status = app_ranks_agree(a.ranks, app_interrupt_catch(run->context)); /* from here on there is something to keep */
+        status = app_ranks_agree(a.ranks, app_interrupt_catch(run->context)); /* from here on there are results to keep */
     if (!status && !run->check) status = fem_adaptation_begin(&a);
     if (!status && !run->check) status = loop(&a);
     if (status == YOKE_ERROR_INTERRUPTED && a.finished) {
@@ -203,7 +206,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
         if (written) status = written;
     }
     if (status == YOKE_ERROR_INTERRUPTED && !run->keep && a.keep.checkpoints && fem_checkpoints_kept(a.keep.checkpoints))
-        status = tell_restart(&a); /* of a heat case that another one asks for, that case begins anew */
+        status = tell_restart(&a); /* not for the heat case of another case, which starts it anew */
     if (!status && !run->check && run->keep) keep_field(&a);
     fem_step_release(&a.now);
     fem_step_release(&a.before);

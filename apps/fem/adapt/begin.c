@@ -1,4 +1,4 @@
-/* The start of the adaptive loop: its mesh, from the case or from a checkpoint. */
+/* begin.c - the start of the adaptive loop: its mesh, from the case or from a checkpoint. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* --------------------------------------------------------------------------------------------- initial mesh */
 
-/* The forest of the checkpoint, or that of the case. */
+/* Creates the forest of the checkpoint, or that of the case. */
 static yoke_status create_forest(fem_adaptation *a)
 {
     if (a->run->restart) return fem_keep_forest(a->run->restart, a->problem, &a->forest);
@@ -29,7 +29,7 @@ static yoke_status collect_probes(fem_adaptation *a)
     return status;
 }
 
-/* A probe outside is an error at its place in the case file. */
+/* Reports a probe outside the body as an error at its place in the case file. */
 static yoke_status check_probes(const fem_adaptation *a)
 {
     if (!a->num_probes) return YOKE_OK;
@@ -89,14 +89,14 @@ yoke_status fem_adaptation_prepare(fem_adaptation *a)
 
 /* ------------------------------------------------------------------------------------ results, checkpoints */
 
-/* Goes on from the checkpoint: `now` is its step where that is solved, else empty. */
+/* Continues from the checkpoint: `now` becomes its step if that is solved, and stays empty otherwise. */
 static yoke_status resume(fem_adaptation *a)
 {
     const fem_restart *restart = a->run->restart;
     const fem_run_state *state = &a->keep.state;
     const int solved = restart->checkpoint->solved;
     yoke_status status = fem_keep_restore(&a->keep, restart, a->run->argc, a->run->argv);
-    if (!status && !solved) status = fem_adaptation_distribute(a); /* else the next mesh is */
+    if (!status && !solved) status = fem_adaptation_distribute(a); /* otherwise the next mesh is distributed */
     if (!status) status = fem_keep_resume(&a->keep, restart, a->forest, &a->now, &a->start);
     if (status) return status;
     a->step = state->step;
@@ -112,7 +112,7 @@ static yoke_status resume(fem_adaptation *a)
     return status;
 }
 
-/* What checkpoints need; in a run that goes on, what they tell. */
+/* Prepares the data of checkpoints; in a continued run, restores the saved ones. */
 static yoke_status begin_keeping(fem_adaptation *a)
 {
     const fem_restart *restart = a->run->restart;
@@ -141,7 +141,7 @@ yoke_status fem_adaptation_begin(fem_adaptation *a)
     if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
     if (!status) snprintf(a->record_path, sizeof a->record_path, "%s", path);
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
-    if (!status) /* which the first rank writes */
+    if (!status) /* the first rank writes the record */
         status = fem_record_create(a->input, a->run->argc, a->run->argv, app_ranks_number(a->ranks) == 0 ? FEM_RECORD_PATHS : 0, paths,
                                    &a->record);
     if (!status) status = fem_record_mesh(a->record, a->problem->mesh);

@@ -4,7 +4,9 @@
 
 #include "common/console/interrupt.h"
 
-/* Marks leaves below the level of a box that their corners' bounding box touches; returns how many. */
+/*
+ * Marks the leaves that are below the level of a box that touches the bounding box of their corners.  *marked: their number on all ranks.
+ */
 static yoke_status mark_boxes(const fem_case_refine *refine, const fem_space *space, uint8_t *mark, int64_t *marked)
 {
     *marked = 0;
@@ -27,8 +29,8 @@ static yoke_status mark_boxes(const fem_case_refine *refine, const fem_space *sp
         *marked += mark[e];
     }
     app_ranks_offset(space->ranks, *marked, marked);
-    app_ranks_interrupted(space->ranks);                                       /* which makes it known to all of them */
-    return app_ranks_agree(space->ranks, app_interrupt_check(space->context)); /* a rank may have caught one since */
+    app_ranks_interrupted(space->ranks);                                       /* informs all ranks of a signal that one has caught */
+    return app_ranks_agree(space->ranks, app_interrupt_check(space->context)); /* a rank may have caught a signal since */
 }
 
 yoke_status fem_refine_boxes(const fem_case_refine *refine, const fem_problem *problem, fem_forest *forest)

@@ -18,7 +18,7 @@ static int contains(const fem_space *space, int32_t e, p4est_topidx_t tree, cons
     return 1;
 }
 
-/* The n shape functions of the element along each axis at the n points of the leaf: weight [axis][point][n]. */
+/* Computes the values of the element's n shape functions along each axis at the n points of the leaf: weight [axis][point][n]. */
 static void fill_weights(const fem_space *space, int32_t e, const p8est_quadrant_t *leaf, double weight[3][3][3])
 {
     const int n = space->slots_1d;
@@ -31,7 +31,7 @@ static void fill_weights(const fem_space *space, int32_t e, const p8est_quadrant
         }
 }
 
-/* Along an axis, whose slots are `stride` values apart: values at the leaf's slots from those at the element's. */
+/* Interpolates along an axis whose slots are `stride` values apart, from the element's slots to the leaf's. */
 static void interpolate_axis(int n, int stride, int values, double weight[3][3], const double *from, double *to)
 {
     for (int k = 0; k < values; k++) {
@@ -43,7 +43,9 @@ static void interpolate_axis(int n, int stride, int values, double weight[3][3],
     }
 }
 
-/* to [slots][components]: at the leaf's slots, from local [slots][components] at those of the element that contains it. */
+/*
+ * to [slots][components]: values at the leaf's slots, interpolated from local [slots][components] at those of the element that contains it.
+ */
 static void interpolate(const fem_space *space, int32_t e, const p8est_quadrant_t *leaf, const double *local, double *to)
 {
     const int n = space->slots_1d, m = space->components, values = space->slots * m;
@@ -58,7 +60,7 @@ static void interpolate(const fem_space *space, int32_t e, const p8est_quadrant_
     interpolate_axis(n, n * n * m, values, weight[2], along_xy, to);
 }
 
-/* Leaves and elements are in Morton order, so one pass finds the element around each leaf. */
+/* Leaves and elements are in Morton order, so one pass finds the element that contains each leaf. */
 static yoke_status fill(const fem_space *before, const double *u, p8est_t *p8est, double *value)
 {
     const int64_t values = (int64_t)before->slots * before->components;
@@ -98,7 +100,7 @@ yoke_status fem_carry_take(const fem_space *before, const double *u, const fem_f
 
 /* -------------------------------------------------------------------------------------------------- leaves that move */
 
-/* Nodes have the values of their home elements, where they do not hang. */
+/* Gives each node its values in its home element, in which it does not hang. */
 static void take_from_homes(const fem_space *space, const double *value, double *nodal)
 {
     const int n = space->components;
@@ -121,7 +123,8 @@ yoke_status fem_carry_give(const fem_carry *carry, const fem_space *space, doubl
     if (!status) {
         fem_runs_move(runs, 0, values * (int)sizeof *received, carry->value, received);
         take_from_homes(space, received, nodal);
-        status = fem_halo_agree(space->halo, space->components, nodal); /* nodes that only hang here are known elsewhere */
+        /* nodes that hang in all elements of this rank get their values from other ranks */
+        status = fem_halo_agree(space->halo, space->components, nodal);
     }
     fem_runs_destroy(runs);
     yoke_release(space->context, received);

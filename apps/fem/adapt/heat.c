@@ -13,7 +13,7 @@ struct fem_heat {
 
 static bool same_number(app_number a, app_number b) { return a.value == b.value || (isnan(a.value) && isnan(b.value)); }
 
-/* input: the one that names the heat case. */
+/* input: the case that names the heat case. */
 static yoke_status check_heat(const fem_case *input, const fem_case *heat)
 {
     const app_text *name = &input->keys.temperature.heat_case;

@@ -12,7 +12,10 @@ static int64_t numbers_of(const fem_space *space)
 
 /* ------------------------------------------------------------------------------------------------- writing */
 
-/* The values of the nodes that this rank owns, in the order of their numbers: on one rank `nodal` itself, else *own, to be given back. */
+/*
+ * Returns the values of the nodes that this rank owns, in the order of their numbers: on one rank `nodal` itself, otherwise *own, which the
+ * caller releases.
+ */
 static yoke_status owned_values(const fem_space *space, const double *nodal, const double **values, double **own)
 {
     const int n = space->components;
@@ -51,7 +54,7 @@ static yoke_status write_values(const fem_keep *keep, const fem_space *space, co
     return status;
 }
 
-/* The run goes on where one cannot be written. */
+/* Warns that a checkpoint could not be written; the run continues. */
 static yoke_status warn(fem_keep *keep)
 {
     char warning[1200];
@@ -83,7 +86,7 @@ void fem_keep_reached(fem_keep *keep, const fem_space *space, int iteration, con
         fem_vector_read(x, nodal);
         status = write_values(keep, space, nodal, NULL);
     }
-    if (status && warn(keep)) keep->warned = true; /* out of memory for a warning: the solve will see that */
+    if (status && warn(keep)) keep->warned = true; /* no memory for a warning: the solve will report that */
     yoke_release(keep->context, nodal);
 }
 
@@ -95,7 +98,7 @@ yoke_status fem_keep_forest(const fem_restart *restart, const fem_problem *probl
     return fem_forest_create_from_levels(problem->mesh, checkpoint->num_leaves, checkpoint->level, forest);
 }
 
-/* It must have the nodes of the space on its leaves. */
+/* Checks that the checkpoint has as many nodes as the space on its leaves. */
 static yoke_status check_nodes(const fem_restart *restart, const fem_space *space)
 {
     const fem_checkpoint *checkpoint = restart->checkpoint;
@@ -105,7 +108,10 @@ static yoke_status check_nodes(const fem_restart *restart, const fem_space *spac
                      (long long)checkpoint->num_nodes, (long long)nodes);
 }
 
-/* nodal [num_nodes][components], zero: each rank reads what it owns, and the sum over the ranks is what the owner has. */
+/*
+ * nodal [num_nodes][components], zero on entry: each rank reads the values that it owns, and the sum over the ranks gives every rank the
+ * owner's values.
+ */
 static yoke_status read_values(const fem_checkpoint *checkpoint, const fem_space *space, double *nodal)
 {
     const int n = space->components;

@@ -18,9 +18,9 @@ static yoke_status fail(yoke_context *context, const char *path, const char *wha
 
 /* ------------------------------------------------------------------------------------------------- choice and forecast */
 
-enum { CHOICE_NUMBERS = 5, STEP_NUMBERS = 3, LEVEL_NUMBERS = 2, MOST_STEPS = 100000 /* of any run */ };
+enum { CHOICE_NUMBERS = 5, STEP_NUMBERS = 3, LEVEL_NUMBERS = 2, MOST_STEPS = 100000 /* more steps than any run has */ };
 
-/* slow_iterations may be infinite, which JSON has no number for: a negative number stands for it. */
+/* slow_iterations may be infinite, for which JSON has no number; a negative number represents it. */
 static json_t *choice_state(const fem_solver_choice *choice)
 {
     const double numbers[CHOICE_NUMBERS] = {isinf(choice->slow_iterations) ? -1 : choice->slow_iterations, choice->factor_operations,
@@ -53,7 +53,7 @@ static json_t *forecast_state(const fem_forecast *f)
                      app_json_number(f->other_products));
 }
 
-/* Finite numbers, of which the first `positive` ones are above 0. */
+/* Returns nonzero if all numbers are finite and the first `positive` ones are above 0. */
 static int are_counts(const double *numbers, int count, int positive)
 {
     int good = 1;

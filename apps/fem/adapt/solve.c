@@ -1,4 +1,4 @@
-/* A step of the adaptive loop: elements given to devices, solved, estimated and told. */
+/* solve.c - a step of the adaptive loop: its elements are distributed to devices, and it is solved, estimated and reported. */
 #include <string.h>
 
 #include "adapt/carry.h"
@@ -7,14 +7,17 @@
 #include "output/warnings.h"
 #include "space/rigid_sum.h"
 
-/* A signal that one rank has caught ends all of them. */
+/* Ends all ranks if one of them has caught a signal. */
 static yoke_status check_interrupt(const fem_adaptation *a)
 {
     app_ranks_interrupted(a->ranks);
-    return app_ranks_agree(a->ranks, app_interrupt_check(a->context)); /* a rank may have caught one since */
+    return app_ranks_agree(a->ranks, app_interrupt_check(a->context)); /* a rank may have caught a signal since */
 }
 
-/* The previous step's solution on the new mesh, or what was reached before the run was ended; or NULL.  carry: on several ranks the solution. */
+/*
+ * Makes the start value: the previous step's solution on the new mesh, or the values that were reached before the run was ended; NULL if
+ * there are none.  carry: on several ranks, the previous solution.
+ */
 static yoke_status start_value(fem_adaptation *a, const fem_carry *carry, double **start)
 {
     *start = a->start;
@@ -37,7 +40,7 @@ static yoke_status start_value(fem_adaptation *a, const fem_carry *carry, double
     return status;
 }
 
-/* Devices are tried on the first mesh as it lies, as far as that may tell of better parts. */
+/* Tries the devices on the first mesh in its present partition, if the results may lead to a better one. */
 static yoke_status learn_first(const fem_adaptation *a)
 {
     fem_space *space = NULL;
@@ -70,10 +73,10 @@ yoke_status fem_adaptation_distribute(fem_adaptation *a)
     return status ? status : partition_by_shares(a);
 }
 
-/* Distributes the mesh over the ranks; carry: the solution before on it. */
+/* Distributes the mesh over the ranks; carry: gets the previous solution on the mesh. */
 static yoke_status partition(fem_adaptation *a, fem_carry *carry)
 {
-    double within = a->start != NULL; /* values that were reached lie as the checkpoint's mesh does */
+    double within = a->start != NULL; /* values that were reached are distributed like the checkpoint's mesh */
     app_ranks_max(a->ranks, &within, 1);
     if (app_ranks_count(a->ranks) == 1 || within > 0) return YOKE_OK;
     if (!a->before.space) return fem_adaptation_distribute(a);
@@ -103,7 +106,7 @@ static yoke_status plan_and_solve(fem_adaptation *a, const double *start, fem_so
     return status ? status : fem_solve(now->space, now->boundary, now->constraints, start, options, &a->hooks, &now->solution);
 }
 
-/* Distributes and solves; by multigrid where the factor that was expected to be cheaper does not fit. */
+/* Distributes and solves.  If the factor that was expected to be cheaper does not fit, solves by multigrid. */
 static yoke_status distribute_and_solve(fem_adaptation *a, const double *start)
 {
     fem_step *now = &a->now;
@@ -159,7 +162,7 @@ static void explain_step(const fem_adaptation *a)
 {
     char line[FEM_EXPLANATION];
     const char *decision = a->now.record.decision;
-    for (const char *rest = decision; rest && *rest;) { /* each line of it under the table's */
+    for (const char *rest = decision; rest && *rest;) { /* each line of the decision below the table's line */
         size_t length = strcspn(rest, "\n");
         app_print(a->run->terminal, "     %.*s\n", (int)length, rest);
         rest += length + (rest[length] != 0);
@@ -168,7 +171,7 @@ static void explain_step(const fem_adaptation *a)
     if (line[0]) app_print(a->run->terminal, "     %s\n", line);
 }
 
-/* The step's line of the table, and what explains it. */
+/* Prints the step's line of the table, and its explanation. */
 static void print_step(fem_adaptation *a)
 {
     char line[FEM_TABLE_LINE];

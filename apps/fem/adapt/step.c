@@ -21,7 +21,7 @@ void fem_step_release(fem_step *step)
     memset(step, 0, sizeof *step);
 }
 
-/* The values that are shown; stresses and all else follow from the solution without rigid motions. */
+/* The displacements that are shown; stresses and all other results follow from the solution without rigid motions. */
 static const double *shown_displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
 
 yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice)
@@ -43,7 +43,7 @@ yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *
     r->stopped_by_rounding = solution->stopped_by_rounding;
     r->error_estimate = step->estimate.estimate;
     r->relative_error_estimate = step->estimate.relative;
-    /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
+    /* u . A u / 2 includes thermal strains, which store no energy; the stored energy is that of the stresses. */
     r->strain_energy_j =
         problem->temperature.given ? 0.5 * step->estimate.energy_norm * step->estimate.energy_norm : solution->strain_energy_j;
     yoke_status status = fem_extremes_find(step->space, shown_displacements(step), step->stress, r->extremes);

@@ -8,11 +8,14 @@
 #include "adapt/distribution/trial.h"
 #include "solver/multigrid/multigrid.h"
 
-/* Devices are tried alone again on meshes that are so much larger, up to so many elements; from there on solves tell more, and trials take too long. */
+/*
+ * Devices are tried alone again on meshes that are larger by this factor, up to this number of elements.  On larger meshes the solves
+ * provide more information, and trials take too long.
+ */
 static const double much_larger = 3, largest = 5000;
-/* A trial has so many products, fewer on meshes larger than SMALL elements; and how long all of a device's trials may take. */
+/* Number of products of a trial; meshes larger than SMALL elements have fewer. */
 enum { TRIAL_PRODUCTS = 8, SMALL = 500 };
-/* Of the time that a profile may take. */
+/* profile_part: fraction of the time that a profile may take.  The budgets limit the time of all trials of a device. */
 static const double profile_part = 0.01;
 static const double real_budget_s = 2, simulated_budget_s = 1e6;
 
@@ -32,7 +35,7 @@ static int declared_powers(const fem_case_energy *energy, yoke_run_power *powers
     return count;
 }
 
-/* At its place in the case file. */
+/* Reports an error at its place in the case file. */
 static yoke_status check_declared(const fem_case *input)
 {
     const fem_case_energy *energy = &input->keys.energy;
@@ -45,7 +48,7 @@ static yoke_status check_declared(const fem_case *input)
     return YOKE_OK;
 }
 
-/* Meters of a machine show what all its ranks draw. */
+/* The meters of a machine measure all of its ranks together. */
 static int share_meters(const fem_distribution *d) { return !d->options.simulated && app_ranks_here(d->options.ranks) > 1; }
 
 static yoke_status fail_without_powers(const fem_distribution *d, const char *name)
@@ -61,7 +64,7 @@ static yoke_status fail_without_powers(const fem_distribution *d, const char *na
                      name);
 }
 
-/* Where the run has its devices without the objective, it is the powers that it lacks. */
+/* If the run finds its devices without the objective, it is the powers that are missing. */
 static yoke_status explain_unavailable(const fem_distribution *d, const yoke_run_options *asked)
 {
     char cause[1024];
@@ -134,7 +137,7 @@ static yoke_status take_devices(fem_distribution *d)
     status = fem_devices_take(d->context, devices, (int)count, &d->devices);
     if (!status && d->options.profile) d->devices->profiled = d->run;
     if (status != YOKE_ERROR_DEVICE) return status;
-    char why[1024]; /* it is as if it could not be opened */
+    char why[1024]; /* the error is the same as for a device that could not be opened */
     snprintf(why, sizeof why, "%s", yoke_last_error(d->context));
     return yoke_fail(d->context, YOKE_ERROR_UNAVAILABLE, "%s", why);
 }
@@ -210,7 +213,10 @@ static yoke_status name_works(fem_distribution *d, const fem_space *space)
     return fem_works_tell(&d->works, d->context, d->run);
 }
 
-/* Nonzero: the store, or an earlier calibration, tells times and powers of all devices for so many elements, at each of their frequencies. */
+/*
+ * Returns nonzero if the store, or an earlier calibration, provides times and powers of all devices for this many elements, at each of
+ * their frequencies.
+ */
 static int is_known(const fem_distribution *d, const char *work, int64_t elements)
 {
     const yoke_run_device *list;
@@ -250,7 +256,7 @@ static yoke_status try_work(fem_distribution *d, const char *work, const fem_spa
     return status;
 }
 
-/* The multigrid's coarser levels, by the first one. */
+/* Tries devices on the multigrid's coarser levels, for which the first one stands. */
 static yoke_status try_coarse(fem_distribution *d, const fem_space *space)
 {
     fem_element element = strncmp(d->works.coarse, "q1", 2) ? space->element : FEM_Q1;
@@ -267,7 +273,7 @@ static yoke_status try_coarse(fem_distribution *d, const fem_space *space)
     return status;
 }
 
-/* What devices do alone, where powers are needed, or cost nothing to find: a simulated machine loses no time by it. */
+/* Tries devices alone if powers are needed, or if it costs nothing: a simulated machine loses no time. */
 static yoke_status try_alone(fem_distribution *d, const fem_space *space, const fem_constraints *constraints)
 {
     const yoke_run_device *list;
@@ -293,7 +299,10 @@ static yoke_status try_alone(fem_distribution *d, const fem_space *space, const 
 
 /* ---------------------------------------------------------------------------------------------------------- plan */
 
-/* All devices with the small levels on `keeper`, and each that may be better alone.  Returns how many rounds there are. */
+/*
+ * Makes the rounds: all devices together, with the small levels on `keeper`, and each device alone that may be better.  Returns their
+ * number.
+ */
 static int make_rounds(fem_distribution *d, int keeper)
 {
     const yoke_run_device *list;
@@ -303,9 +312,10 @@ static int make_rounds(fem_distribution *d, int keeper)
     d->elements = d->products.levels[0].elements;
     fem_round_phases(&d->products, &d->works, FEM_SHARED_ELEMENTS * (int64_t)active, active > 1 ? keeper : -1, d->shared);
     fem_round_phases(&d->products, &d->works, 0, -1, d->whole);
-    /* The first step shows what devices take beside each other: what they exchange is known of no trial. */
-    int on_hosts = 0; /* devices on the cores of the hosts: beside these they work less, and nobody needs to know how much */
+    /* nonzero: an accelerator runs on cores of the hosts; it and the hosts slow each other down, and nobody needs to know by how much */
+    int on_hosts = 0;
     for (int i = 0; i < devices && active > 0; i++) on_hosts |= list[i].active && list[i].shares_cores;
+    /* The first step measures the devices while all of them work, because no trial measures their exchange. */
     const int teaches = choice && active > 1 && !on_hosts && !d->steps && d->tried > 0 && !d->options.store && !d->options.saved &&
                         isnan(d->options.power_cap_w);
     const int64_t even = teaches ? (d->elements + active - 1) / active : INT64_MAX;
@@ -318,7 +328,7 @@ static int make_rounds(fem_distribution *d, int keeper)
                                 .num_phases = d->options.policy == YOKE_BALANCE_PAPER ? 1 : levels,
                                 .phases = d->shared,
                                 .max_units = d->limits[0]};
-    if (d->given) { /* by the plan of all ranks; a rank may have no elements */
+    if (d->given) { /* the plan of all ranks has decided; a rank may have no elements */
         d->elements = d->shared[0].units = d->empty ? 0 : d->elements;
         d->rounds[0].given_units = d->given_units;
         d->rounds[0].given_hz = d->given_hz;
@@ -343,12 +353,12 @@ int fem_distribution_working(const fem_distribution *d)
     return count;
 }
 
-/* Levels that one device has alone are planned for it: where the plan makes it another one, once more. */
+/* Levels that one device has alone are planned for that device.  If the plan gives them to another one, it is made once more. */
 static yoke_status plan_rounds(fem_distribution *d)
 {
     const yoke_run_device *list;
     yoke_status status = YOKE_OK;
-    if (!fem_distribution_working(d)) /* nothing is known yet */
+    if (!fem_distribution_working(d)) /* nothing is known so far */
         for (int i = 0, active = count_active(d, &list); i < d->devices->count; i++) d->units[i] = active && list[i].active;
     int keeper = fem_round_keeper(d->devices, d->units);
     for (int attempt = 0; attempt < 2 && !status; attempt++) {
@@ -369,13 +379,13 @@ static yoke_status plan_rounds(fem_distribution *d)
     return status;
 }
 
-/* Limits that cannot be met, and powers that are not known. */
+/* Checks for limits that cannot be met, and for powers that are not known. */
 static yoke_status check_plan(const fem_distribution *d)
 {
     const yoke_assignment *a = d->assignment;
     if (d->plans && !a->powers[0] && !a->metered) return fail_without_powers(d, d->names[0]);
     if (a->feasible) return YOKE_OK;
-    if (!strcmp(a->binding, "power-cap") && d->any_plans) /* which all keep together, and this step was not planned so */
+    if (!strcmp(a->binding, "power-cap") && d->any_plans) /* all ranks keep the cap together, and this step was planned otherwise */
         return YOKE_OK;
     if (!strcmp(a->binding, "power-cap"))
         return yoke_fail(d->context, YOKE_ERROR_INPUT,
@@ -421,7 +431,7 @@ static yoke_status end(void *user, const fem_solution *solution)
     return status ? status : yoke_run_end(d->run, &report, NULL);
 }
 
-/* Devices that failed are told, and what they had is planned again. */
+/* Reports failed devices to the run, and plans again without them. */
 static yoke_status restart(void *user, int32_t *cut)
 {
     fem_distribution *d = user;
@@ -434,7 +444,7 @@ static yoke_status restart(void *user, int32_t *cut)
         d->begun = 0;
         if (!status && !count_active(d, &list)) break;
     }
-    if (!status && d->begun) status = yoke_run_end(d->run, NULL, NULL); /* some memory was too small: nobody failed */
+    if (!status && d->begun) status = yoke_run_end(d->run, NULL, NULL); /* no device failed, but the memory of one was too small */
     d->begun = d->given = 0;
     if (!status) status = plan_rounds(d);
     if (!status) memcpy(cut, d->cut, (size_t)(d->devices->count + 1) * sizeof *cut);
@@ -458,7 +468,7 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
         fem_forecast_start(&d->forecast, options->solver, factored);
     d->predicted = d->forecast.num_steps > 0;
     d->given = 0;
-    yoke_status status = d->begun ? yoke_run_end(d->run, NULL, NULL) : YOKE_OK; /* of a solve that failed */
+    yoke_status status = d->begun ? yoke_run_end(d->run, NULL, NULL) : YOKE_OK; /* the round belongs to a solve that failed */
     d->begun = 0;
     if (!status) status = fem_distribution_learn(d, space, constraints);
     if (d->joint) status = app_ranks_agree(d->options.ranks, status);
@@ -468,7 +478,7 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
     if (!status) status = fem_distribution_explain(d);
     if (!status && d->options.model && !d->joint) {
         status = yoke_run_write_model(d->run, NULL, d->options.model);
-        if (status == YOKE_ERROR_UNAVAILABLE) status = YOKE_OK; /* nothing is known yet */
+        if (status == YOKE_ERROR_UNAVAILABLE) status = YOKE_OK; /* nothing is known so far */
     }
     if (status) return status;
     const yoke_run_device *list;

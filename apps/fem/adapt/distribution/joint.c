@@ -1,4 +1,4 @@
-/* joint.c - where ranks plan together (joint.h): what goes into that plan, and what follows from it on this rank. */
+/* joint.c - plans of all ranks together (joint.h): the data that enter such a plan, and its consequences for this rank. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ yoke_status fem_distribution_start_joint(fem_distribution *d)
     if (app_ranks_count(o->ranks) == 1) return YOKE_OK;
     const int free_shares = isnan(o->gpu_share) && o->use != YOKE_RUN_BOTH && o->policy == YOKE_BALANCE_ADAPTIVE;
     double any[4] = {o->store != NULL, d->plans, d->plans && !free_shares, o->model != NULL};
-    app_ranks_max(o->ranks, any, 4); /* options of the ranks may differ */
+    app_ranks_max(o->ranks, any, 4); /* the ranks may have different options */
     d->any_store = any[0] > 0;
     d->any_plans = any[1] > 0 && !(any[2] > 0);
     if (!d->any_plans && !(any[3] > 0)) return YOKE_OK;
@@ -26,7 +26,7 @@ int fem_distribution_may_know(const fem_distribution *d)
     return any && app_ranks_count(d->options.ranks) > 1 && !d->works.fine[0];
 }
 
-/* calls: products of the next solve; a model file that is wanted is written, and where `plan` is nonzero d->choice is made. */
+/* calls: number of products of the next solve.  Writes the model file if it is requested; if `plan` is nonzero, sets d->choice. */
 static yoke_status ask(fem_distribution *d, int64_t elements, double calls, int plan)
 {
     const fem_distribution_options *o = &d->options;
@@ -87,7 +87,7 @@ yoke_status fem_distribution_take_choice(fem_distribution *d, int64_t local)
     app_ranks *ranks = d->options.ranks;
     yoke_status status = YOKE_OK;
     app_ranks_gather(ranks, &local, sizeof local, d->rank_parts);
-    if (!d->any_plans) { /* the file alone is wanted */
+    if (!d->any_plans) { /* only the model file is requested */
         int64_t elements = 0;
         for (int r = 0; r < app_ranks_count(ranks); r++) elements += d->rank_parts[r];
         return ask(d, elements, d->products.levels[0].products, 0);
@@ -112,6 +112,6 @@ yoke_status fem_distribution_wait(fem_distribution *d)
     if (app_ranks_count(ranks) == 1) return YOKE_OK;
     const double own = yoke_device_clock_s(d->devices->list[0].device) - d->begin_s;
     double most[2] = {own, !d->simulated};
-    app_ranks_max(ranks, most, 2); /* real ranks have waited for each other within the solve */
+    app_ranks_max(ranks, most, 2); /* real ranks have already waited for each other within the solve */
     return most[1] > 0 || !(most[0] > own) ? YOKE_OK : yoke_machine_sleep(d->context, most[0] - own);
 }

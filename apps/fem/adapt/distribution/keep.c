@@ -1,16 +1,16 @@
-/* keep.c - what a run has learned of its devices and ranks, in checkpoints and out of them. */
+/* keep.c - saves in checkpoints what a run has learned of its devices and ranks, and restores it. */
 #include <math.h>
 #include <string.h>
 
 #include "adapt/distribution/private.h"
 #include "common/files/record.h"
 
-/* Of one rank's devices: its own in the run before, then others of the same machine's, as many as the library looks at. */
+/* Largest number of texts for one rank, as many as the library reads: the rank's own of the run before, then those of other ranks. */
 enum { MOST_TEXTS = 64 };
 
 /* ------------------------------------------------------------------------------------------------- into one */
 
-/* What nodes.h needs of the steps before; the same on all ranks. */
+/* The data of the earlier steps that nodes.h needs; the same on all ranks. */
 static json_t *ranks_state(const fem_distribution *d)
 {
     return json_pack("{s:i, s:o, s:o, s:b, s:o, s:i}", "count", app_ranks_count(d->options.ranks), "products",
@@ -18,7 +18,7 @@ static json_t *ranks_state(const fem_distribution *d)
                      app_json_numbers(d->errors.relative, FEM_NODES_ERRORS), "num_errors", (int)fmin((double)d->errors.count, INT32_MAX));
 }
 
-/* Appends the text of each rank to the first one's array; *array becomes NULL where memory ends.  All ranks have a text. */
+/* Appends the text of each rank to the first rank's array; *array becomes NULL if there is no memory.  All ranks have a text. */
 static yoke_status collect_texts(fem_distribution *d, const char *own, json_t **array)
 {
     app_ranks *ranks = d->options.ranks;
@@ -74,7 +74,7 @@ yoke_status fem_distribution_find_known(const fem_distribution *d, const char **
     return status;
 }
 
-/* Not known, or at least 0. */
+/* Returns nonzero if the number is not known (NaN), or at least 0. */
 static int is_amount(double number) { return isnan(number) || (isfinite(number) && number >= 0); }
 
 int fem_distribution_restore(fem_distribution *d)
@@ -94,7 +94,7 @@ int fem_distribution_restore(fem_distribution *d)
     json_decref(pair);
     for (int i = 0; good && i < 2 + FEM_NODES_ERRORS; i++) good = is_amount(numbers[i]);
     if (!good || isnan(numbers[0])) return 0;
-    if (count != app_ranks_count(d->options.ranks)) return 1; /* what is known of these ranks is of no use to others */
+    if (count != app_ranks_count(d->options.ranks)) return 1; /* data of these ranks are useless for another number of ranks */
     d->latest_products = numbers[0];
     d->move_s = numbers[1] > 0 ? numbers[1] : (double)NAN;
     d->differed = differed;

@@ -4,9 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Balance that is asked for; and where predictions were compared with fewer steps than FEW, ranks with speeds of 1 : 1.25 count as equal. */
+/*
+ * `balanced`: requested balance.  `unknown`: tolerance if fewer than FEW steps were compared with their predictions; ranks with speeds of 1
+ * : 1.25 then count as equal.
+ */
 static const double balanced = 0.05, unknown = 0.125, inside = 0.005;
-/* A gain of so many times the errors of the latest predictions is hardly noise. */
+/* A gain of this many times the errors of the latest predictions is hardly due to chance. */
 static const double beyond_chance = 3;
 enum { FEW = 2, MOST = 1000000000 };
 
@@ -15,10 +18,10 @@ void fem_nodes_learn(fem_nodes_errors *errors, double relative)
     if (isfinite(relative)) errors->relative[errors->count++ % FEM_NODES_ERRORS] = relative;
 }
 
-/* One large error of four is a disturbance, or a change that was learned since; unless it is the latest one. */
+/* One large error of four is a disturbance, or belongs to a change that has been learned since, unless it is the latest one. */
 double fem_nodes_tolerance(const fem_nodes_errors *errors, int differed)
 {
-    if (differed) return balanced; /* no doubt about how much makes equal parts better */
+    if (differed) return balanced; /* equal parts are known to be clearly worse */
     const int64_t count = errors->count < FEM_NODES_ERRORS ? errors->count : FEM_NODES_ERRORS;
     double largest = 0, second = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -54,7 +57,7 @@ int64_t fem_nodes_moved(int64_t ranks, const int64_t *from, const int64_t *to)
     return moved;
 }
 
-/* NaN: a rank's time is not known. */
+/* Sets *most to the longest time of a rank; NaN if a rank's time is not known. */
 static yoke_status longest(const fem_nodes_question *q, const int64_t *parts, double *seconds, double *most)
 {
     memset(seconds, 0, (size_t)q->ranks * sizeof *seconds);
@@ -69,11 +72,11 @@ static yoke_status longest(const fem_nodes_question *q, const int64_t *parts, do
 static yoke_status answer_nested(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
 {
     const fem_nodes_question *q = user;
-    (void)columns; /* each rank has one in all calls, or no rows */
+    (void)columns; /* each rank has one column in all calls, or no rows */
     return q->kernel(q->user, rows, seconds);
 }
 
-/* parts and seconds: of the balanced partition. */
+/* parts and seconds: those of the balanced partition. */
 static yoke_status find_best(yoke_context *context, const fem_nodes_question *q, int64_t *parts, double *seconds)
 {
     int64_t *devices = NULL;
@@ -115,7 +118,7 @@ typedef struct candidate {
 static void choose(const fem_nodes_question *q, const candidate *equal, const candidate *now, const candidate *best,
                    fem_nodes_answer *answer)
 {
-    if (equal->longest_s <= (1 + q->tolerance) * best->longest_s) { /* the same bits in each run */
+    if (equal->longest_s <= (1 + q->tolerance) * best->longest_s) { /* equal parts have the same bits in each run */
         answer->choice = FEM_NODES_EQUAL;
         answer->gain_s = q->products * (now->longest_s - equal->longest_s);
         answer->cost_s = q->move_s * (double)fem_nodes_moved(q->ranks, q->now, equal->parts);
@@ -123,7 +126,7 @@ static void choose(const fem_nodes_question *q, const candidate *equal, const ca
     }
     answer->gain_s = q->products * (now->longest_s - best->longest_s);
     answer->cost_s = q->move_s * (double)fem_nodes_moved(q->ranks, q->now, best->parts);
-    const bool costs = answer->gain_s <= answer->cost_s; /* false where the cost is not known */
+    const bool costs = answer->gain_s <= answer->cost_s; /* false if the cost is not known */
     answer->choice = costs && now->longest_s <= equal->longest_s ? FEM_NODES_KEPT : FEM_NODES_SPEEDS;
 }
 

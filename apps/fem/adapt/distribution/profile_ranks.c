@@ -1,18 +1,18 @@
-/* profile_ranks.c - energy of the kernels of all ranks. */
+/* profile_ranks.c - energy of the kernels on all ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "adapt/distribution/private.h"
 
-/* A row on its way to the other ranks. */
+/* A row, as it is sent to other ranks. */
 typedef struct row_message {
     yoke_run_profile row;
     int rank, has_kernel;
     char kernel[48], why_not[256], device[64];
 } row_message;
 
-/* own_j, all_j: of the solves, by this rank's meters and by those of all ranks. */
+/* own_j, all_j: energy of the solves by this rank's meters, and by those of all ranks. */
 static void fill(const fem_distribution *d, const yoke_run_profile *row, double own_j, double all_j, row_message *message)
 {
     memset(message, 0, sizeof *message);
@@ -26,7 +26,7 @@ static void fill(const fem_distribution *d, const yoke_run_profile *row, double 
     snprintf(message->device, sizeof message->device, "%s", d->names[row->device]);
 }
 
-/* The arrays that a profile of so many rows borrows. */
+/* Allocates the arrays that a profile with this many rows borrows. */
 static yoke_status make_room(fem_distribution *d, int64_t count)
 {
     yoke_release(d->context, d->profile_rows);
@@ -65,7 +65,7 @@ static yoke_status gather_rows(fem_distribution *d, const yoke_run_profile *rows
         d->profile_ranks[i] = message->rank;
         d->profile_rows[i].device = i;
     }
-    /* Rows of one device have one number, by which they are told together. */
+    /* Rows of the same device get the same number, so that they are reported together. */
     for (int64_t i = 1; i < profile->count; i++)
         if (d->profile_ranks[i] == d->profile_ranks[i - 1] && !strcmp(d->profile_names[i], d->profile_names[i - 1]))
             d->profile_rows[i].device = d->profile_rows[i - 1].device;

@@ -1,17 +1,17 @@
-/* ranks.c - what a step's record has of all ranks, and how many elements each rank is to get next. */
+/* ranks.c - the values of all ranks in a step's record, and the number of elements that each rank gets next. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "adapt/distribution/private.h"
 
-/* A part on its way to the other ranks. */
+/* A part, as it is sent to other ranks. */
 typedef struct part_message {
     fem_part_record part;
     char device[64];
 } part_message;
 
-/* The parts of all ranks in their order. */
+/* Gathers the parts of all ranks in their order. */
 static yoke_status gather_parts(fem_distribution *d, fem_step_record *record)
 {
     const int rank = app_ranks_number(d->options.ranks);
@@ -44,13 +44,13 @@ static yoke_status gather_parts(fem_distribution *d, fem_step_record *record)
     return YOKE_OK;
 }
 
-/* A failure on its way to the other ranks. */
+/* A failure, as it is sent to other ranks. */
 typedef struct failure_message {
     int rank;
     char device[64], why[512];
 } failure_message;
 
-/* The failures of all ranks in their order. */
+/* Gathers the failures of all ranks in their order. */
 static yoke_status gather_failures(fem_distribution *d, fem_step_record *record)
 {
     failure_message own[FEM_MAX_DEVICES];
@@ -80,10 +80,10 @@ static yoke_status gather_failures(fem_distribution *d, fem_step_record *record)
     return YOKE_OK;
 }
 
-/* Not known where one of both is not. */
+/* The larger time; NaN if one of them is not known. */
 static double longer(double a, double b) { return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b); }
 
-/* What ranks did beside what was expected of them. */
+/* Compares the measured times of all ranks with the predicted ones. */
 static void learn_ranks(fem_distribution *d, fem_step_record *record)
 {
     const int count = app_ranks_count(d->options.ranks);
@@ -101,7 +101,7 @@ static void learn_ranks(fem_distribution *d, fem_step_record *record)
         d->rank_s[rank] = seconds > 0 ? seconds : (double)NAN;
         d->predicted_s[rank] = predicted > 0 ? predicted : (double)NAN;
         const double ratio = d->predicted_s[rank] / d->rank_s[rank];
-        worst = fmax(worst, fmax(ratio, 1 / ratio) - 1); /* NaN does not count */
+        worst = fmax(worst, fmax(ratio, 1 / ratio) - 1); /* fmax ignores NaN */
     }
     fem_nodes_learn(&d->errors, worst);
     d->latest_products = (double)record->operator_applications;
@@ -112,7 +112,7 @@ static void learn_ranks(fem_distribution *d, fem_step_record *record)
     record->partition = d->partition;
 }
 
-/* What this rank needs and sends becomes what all do. */
+/* Replaces this rank's memory, messages and sent bytes by the sums over all ranks, and adds the largest messages and bytes of a rank. */
 static void report_sums(app_ranks *ranks, fem_step_record *record)
 {
     double sums[3] = {record->memory_bytes, record->messages_per_iteration, record->sent_bytes_per_iteration}, most[2] = {sums[1], sums[2]};
@@ -125,7 +125,7 @@ static void report_sums(app_ranks *ranks, fem_step_record *record)
     record->most_sent_bytes_per_iteration = most[1];
 }
 
-/* What all ranks' meters show, each machine's once: NaN where one of them does not tell. */
+/* Reports the energy by the meters of all ranks, with those of each machine counted once; NaN if one of them does not report it. */
 static void report_energy(const fem_distribution *d, fem_step_record *record)
 {
     app_ranks *ranks = d->options.ranks;
@@ -143,14 +143,14 @@ static void report_energy(const fem_distribution *d, fem_step_record *record)
     record->energy_kind = isnan(sum) ? NULL : yoke_energy_kind_text(kind);
 }
 
-/* What the plan of all ranks says; of the elements that they have. */
+/* Reports the predictions of the plan of all ranks, for the elements that the ranks have. */
 static void report_choice(fem_distribution *d, int as_planned, fem_step_record *record)
 {
     const char *const *names;
     record->predicted_energy_j = record->predicted_product_j = record->energy_with_l_j = NAN;
     if (!d->any_plans || !d->choice.known || !as_planned) return;
     const double planned = d->products.levels[0].products / d->choice.calls,
-                 found = d->calls[0] / d->choice.calls; /* without those of the set-up */
+                 found = d->calls[0] / d->choice.calls; /* without the products of the set-up */
     record->predicted_time_s = planned * d->choice_s;
     record->predicted_energy_j = planned * d->choice_j;
     record->predicted_product_j = record->predicted_energy_j / d->products.all_products;
@@ -226,7 +226,7 @@ yoke_status fem_distribution_start_ranks(fem_distribution *d)
     return YOKE_OK;
 }
 
-/* This rank's devices of which times are known. */
+/* This rank's devices whose times are known. */
 typedef struct rank_devices {
     fem_distribution *d;
     int count, device[FEM_MAX_DEVICES];
@@ -234,7 +234,7 @@ typedef struct rank_devices {
     int ended;    /* nonzero: all ranks know that one of them cannot predict */
 } rank_devices;
 
-/* Those that worked in the latest step; where the rank had no elements, all. */
+/* Finds those that worked in the latest step; if the rank had no elements, those among all devices. */
 static rank_devices find_known(fem_distribution *d)
 {
     rank_devices known = {.d = d, .count = 0};
@@ -263,7 +263,7 @@ static yoke_status predict_devices(void *user, const int64_t *rows, const int64_
     return YOKE_OK;
 }
 
-/* Its devices share the elements so that they end together. */
+/* Predicts the rank's time: its devices share the elements so that they finish together. */
 static yoke_status predict_rank(const rank_devices *known, int64_t elements, double *seconds)
 {
     const int64_t devices = known->count, rows = 1;
@@ -311,7 +311,8 @@ yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const do
                                    .now = d->now,
                                    .products = d->latest_products,
                                    .tolerance = fem_nodes_tolerance(&d->errors, d->differed),
-                                   .move_s = real > 0 ? d->move_s : (double)NAN, /* simulated seconds are others than those of moving */
+                                   /* simulated seconds cannot be compared with those of moving */
+                                   .move_s = real > 0 ? d->move_s : (double)NAN,
                                    .kernel = predict_ranks,
                                    .user = &known};
     for (int i = 0; i < count; i++) question.elements += d->now[i];
@@ -328,7 +329,7 @@ yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const do
         }
     }
     yoke_status status = fem_nodes_decide(d->context, &question, d->rank_parts, &answer);
-    if (!known.ended) status = app_ranks_agree(ranks, status); /* where this rank alone failed, the others agree here or in predict_ranks */
+    if (!known.ended) status = app_ranks_agree(ranks, status); /* if only this rank has failed, the ranks agree here or in predict_ranks */
     if (status) return status;
     for (int i = 0; i < count; i++) d->share[i] = (double)d->rank_parts[i];
     d->differed = answer.choice != FEM_NODES_EQUAL;

@@ -1,4 +1,4 @@
-/* Why elements are distributed as they are, in words and in the record. */
+/* record.c - explains why elements are distributed as they are, in words and in the record. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int differ(const fem_distribution *d, const int64_t *a, const int64_t *b)
     return other * 100 > all || strcmp(case_text(d, a), case_text(d, b)) != 0;
 }
 
-/* Where the rule of 2014 would have gone astray. */
+/* Reports where the rule of 2014 would have chosen worse. */
 static void append_published(const fem_distribution *d, char *text, size_t size)
 {
     const yoke_assignment *a = d->assignment;
@@ -74,7 +74,7 @@ static double longest(int count, const double *seconds)
     return most > 0 ? most : (double)NAN;
 }
 
-/* All cores together are as many threads as OpenMP has; some of them are a thread each. */
+/* The device of all cores has as many threads as OpenMP; a device of some cores has one thread per core. */
 static int threads_of(const fem_device *device)
 {
     if (!device->host_functions) return 0;
@@ -111,7 +111,7 @@ static void record_failures(fem_distribution *d, fem_step_record *record)
     record->failures = d->failures;
 }
 
-/* What was chosen comes first. */
+/* The choice itself comes first. */
 static void record_weighed(fem_distribution *d, fem_step_record *record)
 {
     const yoke_assignment *a = d->assignment;
@@ -131,7 +131,10 @@ static void record_weighed(fem_distribution *d, fem_step_record *record)
     record->num_weighed = count;
 }
 
-/* Predictions beside what was measured; with the products that it turned out to be as well, by models that have not seen this step. */
+/*
+ * Records predictions together with measured values.  Predictions are also recorded for the actual number of products, by models that have
+ * not seen this step.
+ */
 static void record_costs(const fem_distribution *d, const fem_solution *solution, double product_s, fem_step_record *record)
 {
     const yoke_assignment *a = d->assignment;
@@ -143,7 +146,7 @@ static void record_costs(const fem_distribution *d, const fem_solution *solution
     record->energy_kind = isnan(a->energy.value_j) ? NULL : yoke_energy_kind_text(a->energy.kind);
     record->measured_product_s = product_s;
     record->measured_product_j = a->energy.value_j / products;
-    if (solution->restarts || solution->solver != d->solver) return; /* not what was predicted */
+    if (solution->restarts || solution->solver != d->solver) return; /* this is not what was predicted */
     record->predicted_product_s = longest(d->devices->count, a->predicted_s);
     if (!d->predicted) return;
     record->predicted_time_s = a->predicted.time_s;

@@ -8,11 +8,17 @@
 #include "solver/multigrid/multigrid.h"
 #include "space/forest/forest.h"
 
-/* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */
+/*
+ * The number of iterations of conjugate gradients with node blocks grows with these powers of the number of elements: usually in proportion
+ * to the number in one direction.
+ */
 static const double usual_growth = 1.0 / 3, most_growth = 0.5;
-/* Before anything is known: the multigrid's usual numbers, with the products of its smoother and residual, and those of a factor. */
+/*
+ * Values before anything is known: usual numbers of multigrid, with the products of its smoother and residual, and the iterations of a
+ * factor.
+ */
 static const double usual_iterations = 6, usual_products = 9, factor_iterations = 2, usual_others = 2;
-/* Independent nodes for each element: more than this, whatever hangs. */
+/* Lower bound of the number of independent nodes per element, with any hanging nodes. */
 static const double least_nodes = 0.25;
 
 void fem_forecast_start(fem_forecast *forecast, fem_solver solver, int factored)
@@ -30,7 +36,7 @@ int fem_forecast_is_factored(const fem_forecast *f, const fem_space *space, fem_
 
 /* -------------------------------------------------------------------------------------------------------- levels */
 
-/* Unknowns of a level of the multigrid with so many elements, as with the nearest one of the latest step. */
+/* Estimates the unknowns of a level of the multigrid with this many elements, by the level of the latest step that is nearest in size. */
 static double level_dofs(const fem_forecast *f, double elements, int components)
 {
     double ratio = components * (1 + 3 / cbrt(elements)), nearest = INFINITY;
@@ -53,14 +59,14 @@ static void add_level(const fem_forecast *f, fem_products *products, int64_t ele
 {
     if (products->num_levels == FEM_MAX_PHASES) return;
     int l = products->num_levels++;
-    /* the smoother's products before and after, and the residual between: on all levels the same */
+    /* the products of the smoother before and after, and the residual between them; the same on all levels */
     products->levels[l].elements = elements;
     products->levels[l].products = visits * fmax(1, per_iteration(f) - 1) * products->iterations;
 }
 
 /*
- * Nonzero: fem_multigrid_create solves the level of q1 on this forest directly.  An estimate of its dofs may lie on the wrong side of the limit: small
- * levels are counted.
+ * Sets *last to nonzero if fem_multigrid_create solves the q1 level on this forest directly.  An estimate of the number of dofs could be on
+ * the wrong side of the limit, so the dofs of small levels are counted.
  */
 static yoke_status find_last(const fem_space *space, const fem_forest *forest, int *last)
 {
@@ -73,7 +79,7 @@ static yoke_status find_last(const fem_space *space, const fem_forest *forest, i
     return status;
 }
 
-/* As fem_multigrid_create makes them. */
+/* Finds the levels that fem_multigrid_create makes. */
 static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fem_products *products)
 {
     fem_forest *forest = NULL;
@@ -93,7 +99,8 @@ static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fe
         status = fem_forest_coarsen(forest);
         if (status || fem_forest_leaves(forest) == elements) break;
         elements = fem_forest_leaves(forest);
-        add_level(f, products, elements, !stretched ? 1 : products->num_levels == 1 ? 2 : 4); /* each of two levels corrects twice */
+        /* each of two levels applies two corrections */
+        add_level(f, products, elements, !stretched ? 1 : products->num_levels == 1 ? 2 : 4);
         if (stretched)
             last = level_dofs(f, (double)elements, space->components) <= last_dofs;
         else
@@ -106,7 +113,7 @@ static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fe
 
 /* ---------------------------------------------------------------------------------------------------- iterations */
 
-/* The slope of log iterations over log elements, for Jacobi's; those of the others do not grow. */
+/* Returns the slope of log iterations over log elements for Jacobi; the iterations of the other solvers do not grow. */
 static double growth(const fem_forecast *f)
 {
     int count = f->num_steps < FEM_STEPS_REMEMBERED ? f->num_steps : FEM_STEPS_REMEMBERED;
@@ -120,12 +127,12 @@ static double growth(const fem_forecast *f)
         xx += x * x;
         xy += x * (log(f->steps[k].iterations) - mean_y);
     }
-    const double weight = 0.1; /* of what is usual, against a spread of one in log elements */
+    const double weight = 0.1; /* of the usual slope, relative to a spread of one in log elements */
     double slope = (xy + weight * usual_growth) / (xx + weight);
     return fmin(fmax(slope, 0), most_growth);
 }
 
-/* The mean of the latest three; Jacobi's: the latest with the growth. */
+/* Returns the mean of the latest three steps; for Jacobi, the latest number, extrapolated by the growth. */
 static double iterations(const fem_forecast *f, double elements)
 {
     int newest = (f->num_steps - 1) % FEM_STEPS_REMEMBERED, count = f->num_steps < 3 ? f->num_steps : 3;
@@ -143,7 +150,7 @@ yoke_status fem_forecast_products(const fem_forecast *f, const fem_space *space,
     products->levels[0].elements = space->num_elements > 0 ? space->num_elements : 1; /* a rank may have none */
     products->levels[0].products = fmax(1, products->iterations * per_iteration(f) + (f->num_steps ? f->other_products : usual_others));
     products->all_products = products->levels[0].products + f->setup_products;
-    /* On several ranks devices share by the finest products alone: the others are made where all ranks are. */
+    /* On several ranks the shares follow from the finest level's products alone, because those of other levels involve all ranks. */
     return f->solver == FEM_SOLVER_MULTIGRID && !space->ranks ? find_levels(f, space, products) : YOKE_OK;
 }
 

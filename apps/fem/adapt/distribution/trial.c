@@ -4,7 +4,7 @@
 
 #include "space/subspace.h"
 
-/* Products that are started before the host waits for them; sizes that are kept for the next call. */
+/* Number of products that are started before the host waits for them; number of sizes that are kept for later calls. */
 enum { PRODUCTS_AT_ONCE = 8, SIZES = 4 };
 
 /* A device with the first elements of the space. */
@@ -21,9 +21,9 @@ struct fem_trial {
     fem_devices *devices;
     fem_operator operator_kind;
     fem_precision precision;
-    int next; /* site that is given up next */
+    int next; /* site that is replaced next */
     trial_site sites[SIZES];
-    trial_site beside[FEM_MAX_DEVICES]; /* those that work at once */
+    trial_site beside[FEM_MAX_DEVICES]; /* devices that work at the same time */
 };
 
 yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
@@ -84,11 +84,11 @@ static yoke_status open_site(fem_trial *t, int64_t device, int64_t units, trial_
     if (!status) status = fem_vector_create(site->decomposition, &site->x);
     if (!status) status = fem_vector_create(site->decomposition, &site->y);
     if (!status) status = fill(site->x, fem_decomposition_space(site->decomposition));
-    if (!status) fem_decomposition_product(site->decomposition, 1, site->x, site->y); /* the first one may have to wake something up */
+    if (!status) fem_decomposition_product(site->decomposition, 1, site->x, site->y); /* the first product may include start-up times */
     return status ? status : fem_decomposition_status(site->decomposition);
 }
 
-/* The site for so many elements, or for as many as fit the device. */
+/* Returns the site for this many elements, or for as many as fit on the device. */
 static yoke_status find_site(fem_trial *t, int64_t device, int64_t units, trial_site **found)
 {
     for (int k = 0; k < SIZES; k++)
@@ -150,7 +150,7 @@ static yoke_status open_beside(fem_trial *t, int64_t device, int64_t units)
     return units ? open_site(t, device, units, site) : YOKE_OK;
 }
 
-/* One product of each: the calling thread's device works last, while the others do. */
+/* Starts one product on each device.  The device of the calling thread is the last one, and works while the others do. */
 static void multiply_beside(const fem_trial *t)
 {
     for (int inlined = 0; inlined < 2; inlined++)
