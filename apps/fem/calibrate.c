@@ -11,26 +11,29 @@
 #include "session.h"
 #include "space/forest/forest.h"
 
-/* Elements on which products are compared, and how many a cube has at most: making it takes some seconds a million. */
+/* Number of elements on which products are compared, and largest number in a cube; making the cube takes seconds per million elements. */
 enum { CHECKED_ELEMENTS = 512, MAX_ELEMENTS = 2 << 20 };
-/* Part of a device's memory that is used, and what a device and its copy of the mesh take in main memory, about. */
+/*
+ * Fraction of a device's memory that is used, and approximate number of bytes per element that the device and its copy of the mesh need in
+ * main memory.
+ */
 static const double memory_part = 0.5, host_bytes = 6000;
-/* Each size has a mesh and an operator of its own, which take as long as hundreds of products. */
+/* Each size has its own mesh and operator, whose set-up takes as long as hundreds of products. */
 static const double longest_call_s = 0.01;
-/* Difference of two operators' products, relative: rounding. */
+/* Relative differences of the products of two operators up to which these count as rounding. */
 static const double double_tolerance = 1e-12, single_tolerance = 1e-5;
 
 typedef struct command_words {
     const char *element, *problem, *operator_name, *mesh;
 } command_words;
 
-/* What is measured: by the words, or as the multigrid's coarser levels. */
+/* What is measured: the operator that the options describe, or that of the multigrid's coarser levels. */
 typedef struct settings {
     const command_words *words;
     int coarse;
 } settings;
 
-/* The cube, its operator on the run's devices, and trials of it. */
+/* The cube, its operator on the run's devices, and the trials with it. */
 typedef struct axmebe {
     yoke_context *context;
     yoke_run *run;
@@ -102,7 +105,7 @@ static void close_cube(axmebe *a)
     a->mesh = NULL;
 }
 
-/* The least (4 .. 7)^3 x 8^level that are not fewer. */
+/* Finds the smallest of the sizes (4 .. 7)^3 x 8^level that has at least this many elements. */
 static void cube_size(int64_t elements, int trees[3], int *level)
 {
     int64_t side = 4;
@@ -127,7 +130,7 @@ static yoke_status make_cube(axmebe *a, int64_t elements)
     return status;
 }
 
-/* A larger cube where that is needed: most devices never see the largest one. */
+/* Makes a larger cube only if it is needed, because most devices never use the largest one. */
 static yoke_status have_cube(axmebe *a, int64_t elements)
 {
     return a->trial && a->space->num_elements >= elements ? YOKE_OK : make_cube(a, elements);
@@ -135,7 +138,7 @@ static yoke_status have_cube(axmebe *a, int64_t elements)
 
 /* --------------------------------------------------------------------------------------------------------- check */
 
-/* y = A x by one device of the run. */
+/* Computes y = A x on one device of the run. */
 static yoke_status device_product(const axmebe *a, int device, const double *x, double *y, int64_t *bytes)
 {
     int32_t cut[FEM_MAX_DEVICES + 1] = {0};
@@ -160,7 +163,7 @@ static yoke_status device_product(const axmebe *a, int device, const double *x, 
     return status;
 }
 
-/* The same by the other operator in double precision, on the calling thread. */
+/* Computes the same product by the other operator in double precision, on the calling thread. */
 static yoke_status reference_product(const axmebe *a, const double *x, double *y)
 {
     const fem_subdomain_options options = {.precision = FEM_DOUBLE,
@@ -195,7 +198,10 @@ static double difference(const double *y, const double *expected, int64_t count)
     return sqrt(off / norm);
 }
 
-/* A device that cannot, or that is wrong, is left out.  Into *trial the device memory of an element and the difference, the largest of all. */
+/*
+ * Excludes a device that fails or has a wrong product.  Sets in *trial the device memory per element, and the largest difference of the
+ * other devices.
+ */
 static yoke_status check_devices(const axmebe *a, const double *x, double *y, const double *expected, app_calibrate_trial *trial)
 {
     const int64_t dofs = (int64_t)a->space->num_nodes * a->components;
@@ -243,7 +249,7 @@ static yoke_status check_products(axmebe *a, app_calibrate_trial *trial)
 
 /* ---------------------------------------------------------------------------------------------------------- open */
 
-/* Elements that fit every device and, with the mesh, main memory. */
+/* Finds the largest number of elements that fits into the memory of every device and, with the mesh, into main memory. */
 static yoke_status most_units(const axmebe *a, double bytes, int64_t *most)
 {
     enum { VECTORS = 3 };
@@ -321,7 +327,7 @@ static yoke_status open_axmebe(yoke_context *context, yoke_run *run, const void 
     if (!status) status = most_units(a, trial->memory_bytes_per_unit, &trial->max_units);
     if (status) return status;
     trial->work = s->coarse ? a->works.coarse : a->works.fine;
-    /* As in the papers: x goes to the device before a product. */
+    /* As in the papers, x is copied to the device before a product. */
     trial->copy_bytes_per_unit = (double)sizeof(double) * (double)a->components * a->space->num_nodes / a->space->num_elements;
     return YOKE_OK;
 }

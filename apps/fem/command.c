@@ -29,7 +29,7 @@ static const app_column columns[] = {
     {0},
 };
 
-/* The case, and how it is solved. */
+/* Options for the case and the way in which it is solved. */
 static void add_case_options(app_option_table *table, fem_command *line)
 {
     const app_option options[] = {
@@ -50,7 +50,7 @@ static void add_case_options(app_option_table *table, fem_command *line)
     app_options_add(table, options);
 }
 
-/* What is least, and within which limits. */
+/* Options for the quantity to minimise, and its limits. */
 static void add_objective_options(app_option_table *table, fem_command *line)
 {
     const app_option options[] = {
@@ -70,7 +70,7 @@ static void add_objective_options(app_option_table *table, fem_command *line)
     app_options_add(table, options);
 }
 
-/* Who works on it, and on how much of it. */
+/* Options for the devices and their shares of the work. */
 static void add_device_options(app_option_table *table, fem_command *line)
 {
     const app_option options[] = {
@@ -112,7 +112,7 @@ static void add_device_options(app_option_table *table, fem_command *line)
     app_options_add(table, options);
 }
 
-/* What is told of it, and where it begins and ends. */
+/* Options for reports, and for the beginning and end of the run. */
 static void add_run_options(app_option_table *table, fem_command *line, app_terminal *terminal)
 {
     const app_option options[] = {
@@ -135,7 +135,7 @@ static void add_run_options(app_option_table *table, fem_command *line, app_term
     app_options_add(table, options);
 }
 
-/* least, most: how many cases are named; of several, the last one counts. */
+/* least, most: allowed number of cases; if several are named, the last one counts. */
 static yoke_status parse_words(yoke_context *context, app_terminal *terminal, int least, int most, int argc, char **argv, fem_command *line,
                                bool *answered)
 {
@@ -166,10 +166,10 @@ yoke_status fem_command_read(yoke_context *context, app_terminal *terminal, int 
 {
     yoke_status status = parse_words(context, terminal, 0, 1, argc, argv, line, answered);
     if (status || *answered || line->operands.count || line->restart) return status;
-    return parse_words(context, terminal, 1, 1, argc, argv, line, answered); /* says what is missing */
+    return parse_words(context, terminal, 1, 1, argc, argv, line, answered); /* reports what is missing */
 }
 
-/* A run goes on where its results are. */
+/* A continued run writes its results where those of the earlier one are. */
 static yoke_status check_directory(yoke_context *context, const fem_command *line)
 {
     static const char key[] = "output.directory=";
@@ -191,7 +191,7 @@ yoke_status fem_command_read_again(yoke_context *context, app_terminal *terminal
     char **argv = NULL;
     yoke_status status = check_directory(context, line);
     if (status) return status;
-    yoke_copy_bytes(&argv, &before->argv, sizeof argv); /* nobody changes the words */
+    yoke_copy_bytes(&argv, &before->argv, sizeof argv); /* the words are not modified */
     *line = (fem_command){0};
     status = parse_words(context, terminal, 1, APP_LIST_MAXIMUM, before->argc, argv, line, &answered);
     if (!status && answered) status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: has the words of no run", before->path);
@@ -226,7 +226,7 @@ yoke_status fem_command_add_overrides(yoke_context *context, fem_command *line)
     return YOKE_OK;
 }
 
-/* FNV-1a of texts, each with its end. */
+/* FNV-1a hash of texts, each with its terminating zero. */
 static const uint64_t hash_of_nothing = UINT64_C(14695981039346656037);
 
 static uint64_t add_text(uint64_t hash, const char *text)
@@ -248,7 +248,8 @@ yoke_status fem_command_check_alike(yoke_context *context, app_ranks *ranks, con
 {
     uint64_t hash = add_text(hash_of_nothing, line->operands.text[0]), first;
     for (int i = 0; i < line->overrides.count; i++) hash = add_text(hash, line->overrides.text[i]);
-    hash ^= (uint64_t)line->check << 2 | (uint64_t)line->profile << 1 | (line->model != NULL); /* which all do together */
+    /* options that the ranks must have in common */
+    hash ^= (uint64_t)line->check << 2 | (uint64_t)line->profile << 1 | (line->model != NULL);
     first = hash;
     app_ranks_broadcast(ranks, &first, sizeof first);
     if (hash == first) return YOKE_OK;

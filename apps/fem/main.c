@@ -1,4 +1,4 @@
-/* yoke-fem: reads a case and its mesh, runs it; or measures devices (calibrate.h). */
+/* main.c - yoke-fem: reads a case and its mesh and runs it, or measures devices (calibrate.h). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "output/results.h"
 #include "session.h"
 
-/* A change with which the run does not end for the same reason at once.  estimate: the relative one of its latest checkpoint. */
+/* Suggests a change with which the run does not end at once for the same reason.  estimate: relative estimate in its latest checkpoint. */
 static void suggest_change(const fem_case_refine *refine, const char *stopped_by, double estimate, char *change, size_t size)
 {
     if (!strcmp(stopped_by, "tolerance") && refine->tolerance.value > 0 && estimate > 0)
@@ -31,7 +31,7 @@ static void suggest_change(const fem_case_refine *refine, const char *stopped_by
         snprintf(change, size, "refine.steps=%lld", (long long)refine->steps.value + 1);
 }
 
-/* Whether nothing is left to do: *ended then, and it is said. */
+/* Sets *ended if nothing is left to do, and prints this. */
 static yoke_status tell_if_ended(yoke_context *context, app_terminal *terminal, const char *directory, const fem_restart_line *before,
                                  const fem_case *input, bool *ended)
 {
@@ -78,7 +78,7 @@ static yoke_status read_distribution(yoke_context *context, const fem_command *l
     return status;
 }
 
-/* A copy of the record may go where the record is. */
+/* The copy of the record may be written to the place of the record itself. */
 static bool is_record(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -86,7 +86,7 @@ static bool is_record(const char *path)
 }
 
 enum { NAMED_FILES = 8 };
-/* The files that the command line and the case name, and the end of the list. */
+/* Lists the files that the command line and the case name, with the end of the list. */
 static void list_files(const fem_command *line, const fem_case *input, const char *json, app_named_file files[NAMED_FILES])
 {
     const app_named_file all[NAMED_FILES] = {{"CASE", input->path, true},
@@ -100,7 +100,7 @@ static void list_files(const fem_command *line, const fem_case *input, const cha
     memcpy(files, all, sizeof all);
 }
 
-/* No other file is where results go, of this case or, in another directory, of its heat case. */
+/* Checks that no other file is in the place of a result, of this case or, in another directory, of its heat case. */
 static yoke_status check_results(yoke_context *context, const fem_command *line, const fem_case *input, const char *directory)
 {
     const bool copies = directory == input->keys.output.directory.value && is_record(line->json);
@@ -114,10 +114,10 @@ static yoke_status check_results(yoke_context *context, const fem_command *line,
     return YOKE_OK;
 }
 
-/* What the first rank alone looks at, before anything is read: it writes, and reads the mesh. */
+/* Checks that only the first rank makes, before anything is read: it writes the results, and reads the mesh. */
 static yoke_status check_files(yoke_context *context, const fem_command *line, const fem_case *input, fem_mesh_reader **reader)
 {
-    yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
+    yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while this process starts its libraries */
     if (!status) status = fem_case_check_output(input);
     if (!status) status = check_results(context, line, input, input->keys.output.directory.value);
     app_named_file files[NAMED_FILES];
@@ -125,7 +125,9 @@ static yoke_status check_files(yoke_context *context, const fem_command *line, c
     return status ? status : app_files_check(context, files);
 }
 
-/* By default each rank takes all cores that it has, and its part of its machine's GPUs; a simulated machine is its own. */
+/*
+ * By default each rank takes all cores that it has, and its part of the GPUs of its machine.  Each rank has a simulated machine of its own.
+ */
 static yoke_status take_devices(yoke_context *context, app_ranks *ranks, const fem_command *line, char *names, size_t size,
                                 fem_distribution_options *options)
 {
@@ -181,7 +183,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     return status;
 }
 
-/* While nothing is computed there is nothing to finish or to keep: a signal ends the program at once, wherever it is. */
+/* Ends the program at a signal, wherever it is: before the computation begins, there is nothing to finish or to save. */
 static void leave(int number)
 {
     static const char message[] = "yoke fem: interrupted by ", interrupt[] = "SIGINT\n", terminate[] = "SIGTERM\n";
@@ -214,7 +216,7 @@ static yoke_status read_case(yoke_context *context, const fem_command *line, fem
     return fem_case_read(context, path, line->overrides.text, line->overrides.count, input);
 }
 
-/* before: of the run that this one goes on with; or NULL */
+/* before: the run that this one continues; or NULL. */
 static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, fem_command *line,
                                 const fem_restart_line *before)
 {
@@ -231,7 +233,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (!status) status = app_ranks_agree(ranks, fem_case_check_alike(input, ranks));
     if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, before, input, &ended);
     status = app_ranks_agree(ranks, status);
-    app_ranks_broadcast(ranks, &ended, sizeof ended); /* what the first rank has read: another machine may see an older file */
+    app_ranks_broadcast(ranks, &ended, sizeof ended); /* the value of the first rank: another machine may see an older file */
     if (!status && !ended) status = run(context, terminal, ranks, argc, argv, line, before, input);
     fem_case_destroy(input);
     return status;
@@ -268,7 +270,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     return app_ranks_end(ranks, terminal, status);
 }
 
-/* Where nobody has said how libraries' threads wait (the program `yoke` does), this program starts anew: they read it before main. */
+/*
+ * Starts the program again if the environment does not say how the threads of libraries wait, because libraries read this before main.  The
+ * program `yoke` sets it.
+ */
 static void begin_again(char **argv)
 {
     char own[PATH_MAX];
@@ -277,14 +282,14 @@ static void begin_again(char **argv)
     if (length <= 0) return;
     own[length] = 0;
     app_threads_free();
-    execv(own, argv); /* by its own name, which ps shows; where that fails it goes on as it is */
+    execv(own, argv); /* by the path of the program, whose name ps shows; if this fails, the program continues as it is */
 }
 
 int main(int argc, char **argv)
 {
     begin_again(argv);
-    int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* `yoke calibrate` starts it in this way */
     int code = calibrates ? app_program("yoke calibrate", fem_calibrate, argc - 1, argv + 1) : app_program("yoke fem", start, argc, argv);
-    fem_session_end(NULL); /* of `yoke calibrate` */
+    fem_session_end(NULL); /* for `yoke calibrate` */
     return code;
 }

@@ -1,4 +1,7 @@
-/* MPI functions that p4est, sc and hypre may call and that mpi_single.c does not serve: they start the MPI library and are handed to it. */
+/*
+ * mpi_forwarded.c - MPI functions that p4est, sc and hypre may call and that mpi_single.c does not implement: they start the MPI library
+ * and call its function.
+ */
 #include <mpi.h>
 
 #include "mpi_single.h"

@@ -8,16 +8,19 @@
 
 #include "common/ranks/ranks.h"
 
-/* The process has one MPI, so this is one variable of the process; MPI functions are called by the thread that called MPI_Init. */
+/* A process has one MPI, so this is one variable of the process.  MPI functions are called by the thread that called MPI_Init. */
 static enum { NOT_STARTED, ALONE, LIBRARY, ENDED } state;
 
 /* -------------------------------------------------------------------------------------------------- the library */
 
 static int start_library(int *argc, char ***argv, int wanted, int *has)
 {
-    /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
+    /* Otherwise a program that was started without mpirun starts a daemon of Open MPI that it does not need. */
     if (!app_ranks_launched()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
+    /*
+     * MPI examines the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke starts them itself where they are
+     * needed.
+     */
     setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     int error = PMPI_Init_thread(argc, argv, wanted, has);
     if (error == MPI_SUCCESS) state = LIBRARY;
@@ -93,7 +96,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
     return MPI_SUCCESS;
 }
 
-/* A copy is the same communicator: nothing can be sent that could be taken for something else. */
+/* A copy is the same communicator, because no messages are sent that could be confused. */
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {
     if (!fem_mpi_single(1)) return PMPI_Comm_dup(comm, copy);
@@ -101,7 +104,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
     return MPI_SUCCESS;
 }
 
-/* The predefined ones can only be copies that were given out here, also when the library was started since. */
+/* A predefined communicator can only be a copy that was returned by this file, even if the library has been started since. */
 int MPI_Comm_free(MPI_Comm *comm)
 {
     if (*comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF) return PMPI_Comm_free(comm);
@@ -123,7 +126,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
     return MPI_SUCCESS;
 }
 
-/* Two groups are known here: that of the one process, for which MPI_GROUP_EMPTY stands, and that of none, MPI_GROUP_NULL. */
+/* Two groups are known here: that of the one process, which MPI_GROUP_EMPTY represents, and the empty one, MPI_GROUP_NULL. */
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     if (!fem_mpi_single(1)) return PMPI_Comm_group(comm, group);
@@ -154,7 +157,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *made)
 
 /* ------------------------------------------------------------------------------------------------- collectives */
 
-/* Bytes of a predefined type; 0: not known here. */
+/* Returns the number of bytes of a predefined type; 0 if it is not known here. */
 static size_t bytes_of(MPI_Datatype type)
 {
     const struct {
@@ -182,7 +185,7 @@ static size_t bytes_of(MPI_Datatype type)
     return 0;
 }
 
-/* What one process gets of a collective operation is what it gave; MPI_IN_PLACE says that it is there already. */
+/* With one process, the result of a collective operation is its input.  MPI_IN_PLACE means that it is in place already. */
 static int copy(const void *from, void *to, int first, int count, MPI_Datatype type)
 {
     size_t bytes = bytes_of(type);
@@ -215,7 +218,7 @@ int MPI_Scan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op
     return copy(from, to, 0, count, type);
 }
 
-/* The first process gets nothing. */
+/* The first process receives nothing. */
 int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return fem_mpi_single(1) ? MPI_SUCCESS : PMPI_Exscan(from, to, count, type, op, comm);

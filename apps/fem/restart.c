@@ -9,10 +9,13 @@
 
 #include "adapt/resume.h"
 
-/* More words than this were on no command line that ran. */
+/* No command line of a run has more words than this. */
 enum { MOST_WORDS = 4096 };
 
-/* "--" before the case, after which no options are read: those of this run follow.  A case whose name begins like an option needs it. */
+/*
+ * Returns true for a "--" before the case that can be dropped.  No options are read after it, but the options of this run follow.  A case
+ * whose name begins like an option needs it.
+ */
 static bool ends_options(const json_t *words, int i)
 {
     const char *next = json_string_value(json_array_get(words, (size_t)i + 1));
@@ -32,7 +35,7 @@ static yoke_status join_words(yoke_context *context, const json_t *words, int ar
     return YOKE_OK;
 }
 
-/* As a text of YAML in single quotes. */
+/* Writes the directory as a YAML text in single quotes. */
 static yoke_status set_directory(yoke_context *context, const char *directory, char **override)
 {
     yoke_status status = yoke_allocate(context, 2 * (int64_t)strlen(directory) + 32, 1, override);

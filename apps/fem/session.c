@@ -11,11 +11,12 @@
 #include "mpi_single.h"
 #include "solver/direct/blas_threads.h"
 
-/* What OpenBLAS takes for its work, of addresses only until it is used, and some more for the libraries. */
+/* Memory that OpenBLAS reserves for its work, which is only address space until it is used, and a margin for the libraries. */
 enum { BLAS_BYTES = 160 << 20 };
 
 /*
- * Where OpenBLAS finds no memory for its work it tries again for ever, at the first factor.  So it takes it here, after a look whether it is there.
+ * If OpenBLAS finds no memory for its work at the first factorisation, it retries forever.  It therefore reserves the memory here, after a
+ * check that the memory is available.
  */
 static yoke_status give_room_to_blas(yoke_context *context)
 {
@@ -27,7 +28,7 @@ static yoke_status give_room_to_blas(yoke_context *context)
         status = yoke_fail(context, YOKE_ERROR_MEMORY,
                            "the limit of memory of this process leaves no room for the work space of BLAS (%d MiB): raise it (ulimit -v)",
                            BLAS_BYTES >> 20);
-    memcpy(&factor, &symbol, sizeof factor); /* ISO C has no cast from an object to a function */
+    memcpy(&factor, &symbol, sizeof factor); /* ISO C has no cast from a pointer to an object to a pointer to a function */
     if (!status && symbol) {
         double one = 1;
         int size = 1, info = 0;
@@ -37,7 +38,7 @@ static yoke_status give_room_to_blas(yoke_context *context)
     return status;
 }
 
-/* Without a launcher there is nothing to start but what stands for MPI (mpi_single.h). */
+/* Without a launcher this starts only the substitute for MPI (mpi_single.h). */
 static yoke_status start_mpi(yoke_context *context, const app_ranks *ranks)
 {
     int started = 0, count = 1;
@@ -57,7 +58,7 @@ yoke_status fem_session_start(yoke_context *context, const app_ranks *ranks)
     yoke_status status = give_room_to_blas(context);
     if (!status) status = start_mpi(context, ranks);
     if (status) return status;
-    /* With a communicator sc looks for processes that share its memory, which takes more of MPI than one process needs. */
+    /* With a communicator sc looks for processes that share its memory, for which it uses more of MPI than one process needs. */
     sc_init(fem_mpi_library_runs() ? MPI_COMM_WORLD : MPI_COMM_NULL, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     return YOKE_OK;
