@@ -247,7 +247,7 @@ static yoke_status check_products(axmebe *a, app_calibrate_trial *trial)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- open */
+/* ------------------------------------------------------------------------------------------------------- opening */
 
 /* Finds the largest number of elements that fits into the memory of every device and, with the mesh, into main memory. */
 static yoke_status most_units(const axmebe *a, double bytes, int64_t *most)

@@ -270,7 +270,7 @@ int MPI_Scatterv(const void *from, const int counts[], const int first[], MPI_Da
     return copy((const char *)from + (size_t)first[0] * bytes, to, 0, counts[0], type);
 }
 
-/* ------------------------------------------------------------------------------------ messages that nobody sent */
+/* ------------------------------------------------------------------------------------ requests without messages */
 
 static int none_waits(int count, const MPI_Request requests[])
 {

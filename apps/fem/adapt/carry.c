@@ -98,7 +98,7 @@ yoke_status fem_carry_take(const fem_space *before, const double *u, const fem_f
     return app_ranks_agree(before->ranks, status);
 }
 
-/* -------------------------------------------------------------------------------------------------- leaves that move */
+/* ------------------------------------------------------------------------------------------ leaves that change ranks */
 
 /* Gives each node its values in its home element, in which it does not hang. */
 static void take_from_homes(const fem_space *space, const double *value, double *nodal)

@@ -90,7 +90,7 @@ void fem_keep_reached(fem_keep *keep, const fem_space *space, int iteration, con
     yoke_release(keep->context, nodal);
 }
 
-/* ------------------------------------------------------------------------------------------------- going on */
+/* ----------------------------------------------------------------------------------------------- continuing */
 
 yoke_status fem_keep_forest(const fem_restart *restart, const fem_problem *problem, fem_forest **forest)
 {

@@ -92,7 +92,7 @@ static int read_forecast(const json_t *state, fem_forecast *out)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------- the whole */
+/* ----------------------------------------------------------------------------------------------- whole state */
 
 json_t *fem_run_state_save(const fem_run_state *state, json_t *speeds)
 {

@@ -211,7 +211,7 @@ static void fill_shares(solve *s)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- rescue */
+/* ----------------------------------------------------------------------------------------- change to the factor */
 
 static double dofs_of(const solve *s) { return (double)s->space->num_global_nodes * s->space->components; }
 
@@ -295,7 +295,7 @@ static yoke_status rescue(solve *s, yoke_status status, const double *start, fem
     return status ? fail_both(s, status, reached) : YOKE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ accounts */
+/* ---------------------------------------------------------------------------------------------- counts and times */
 
 static int64_t fine_products(const solve *s)
 {

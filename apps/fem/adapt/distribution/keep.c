@@ -8,7 +8,7 @@
 /* Largest number of texts for one rank, as many as the library reads: the rank's own of the run before, then those of other ranks. */
 enum { MOST_TEXTS = 64 };
 
-/* ------------------------------------------------------------------------------------------------- into one */
+/* ---------------------------------------------------------------------------------------- into a checkpoint */
 
 /* The data of the earlier steps that nodes.h needs; the same on all ranks. */
 static json_t *ranks_state(const fem_distribution *d)
@@ -58,7 +58,7 @@ yoke_status fem_distribution_save(fem_distribution *d, json_t **saved)
     return app_ranks_agree(d->options.ranks, status);
 }
 
-/* ------------------------------------------------------------------------------------------------- out of one */
+/* ---------------------------------------------------------------------------------------- out of a checkpoint */
 
 yoke_status fem_distribution_find_known(const fem_distribution *d, const char ***texts, int64_t *count)
 {

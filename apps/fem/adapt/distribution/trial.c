@@ -140,7 +140,7 @@ yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t cal
     return YOKE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ together */
+/* ---------------------------------------------------------------------------------------------- devices together */
 
 static yoke_status open_beside(fem_trial *t, int64_t device, int64_t units)
 {

@@ -203,7 +203,7 @@ void fem_decomposition_destroy(fem_decomposition *decomposition)
     yoke_release(decomposition->context, decomposition);
 }
 
-/* --------------------------------------------------------------------------------------------------- questions */
+/* -------------------------------------------------------------------------------------------------- properties */
 
 const fem_space *fem_decomposition_space(const fem_decomposition *decomposition) { return decomposition->space; }
 int64_t fem_decomposition_products(const fem_decomposition *decomposition) { return decomposition->products; }

@@ -26,7 +26,7 @@ void decomposition_local_numbers(const fem_decomposition *decomposition, const d
     for (int32_t i = 0; i < subdomain->space->num_nodes; i++) local[subdomain->subspace->global_node[i]] = i;
 }
 
-/* ------------------------------------------------------------------------------------------------- who has what */
+/* ----------------------------------------------------------------------------------- owners and interface nodes */
 
 static int32_t global_node(const decomposition_subdomain *subdomain, int32_t local)
 {

@@ -87,7 +87,7 @@ void fem_vector_read(const fem_vector *from, double *to)
     }
 }
 
-/* --------------------------------------------------------------------------------------- the same in each subdomain */
+/* ------------------------------------------------------------------------------------- operations in each subdomain */
 
 void fem_vector_zero(fem_vector *x)
 {
@@ -145,7 +145,7 @@ void fem_vector_mask(fem_vector *x)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- between the subdomains */
+/* -------------------------------------------------------------------------------------- exchange between subdomains */
 
 void fem_vector_agree(fem_vector *x)
 {

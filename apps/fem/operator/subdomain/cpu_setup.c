@@ -181,7 +181,7 @@ static void drop_factors(cpu_subdomain *cpu)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- masks, the whole */
+/* -------------------------------------------------------------------------------------------- masks, creation */
 
 static yoke_status make_mask(cpu_subdomain *cpu)
 {

@@ -79,7 +79,7 @@ static void follow(device_subdomain *d, yoke_queue *queue, yoke_event *event)
     if (!d->subdomain.status && d->transfer != d->queue) device_subdomain_keep(d, yoke_event_wait(event, queue));
 }
 
-/* ---------------------------------------------------------------------------------------------------- measuring */
+/* --------------------------------------------------------------------------------------------- time measurement */
 
 static double elapsed(device_subdomain *d, yoke_event *begin, yoke_event *end)
 {

@@ -141,7 +141,7 @@ device_batch device_batch_cut(device_batch b, int32_t begin, int32_t end)
     return (device_batch){begin, middle, end, b.curved_at + (begin - b.begin), b.affine_at + (middle > b.middle ? middle - b.middle : 0)};
 }
 
-/* ------------------------------------------------------------------------------------------------------- whole */
+/* ------------------------------------------------------------------------------------------------- whole order */
 
 static yoke_status take_memory(const fem_subdomain *subdomain, fem_adding adding, ordering *o)
 {

@@ -278,7 +278,7 @@ static yoke_status make_operator(device_subdomain *d, const scratch *s)
     return d->subdomain.status ? d->subdomain.status : status;
 }
 
-/* -------------------------------------------------------------------------------------------------- the whole */
+/* --------------------------------------------------------------------------------------------------- creation */
 
 static yoke_status setup(device_subdomain *d, device_tables *t, scratch *s)
 {

@@ -320,7 +320,7 @@ static yoke_status make_factors(multigrid_blocks *b, fem_subdomain *subdomain, c
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- whole */
+/* ---------------------------------------------------------------------------------------------------- creation */
 
 /* Fraction of the available memory that factors of wide blocks may use. */
 static const double memory_share = 0.5;

@@ -113,7 +113,7 @@ static yoke_status join_parts(search *s)
     return app_ranks_agree(s->reach->space->ranks, status);
 }
 
-/* ----------------------------------------------------------------------------------------------------- who solves */
+/* -------------------------------------------------------------------------------------------------- solving ranks */
 
 static int by_part_and_rank(const void *a, const void *b)
 {
@@ -210,7 +210,7 @@ static void fill_solvers(search *s)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- nodes of others */
+/* ------------------------------------------------------------------------------------------ nodes of other ranks */
 
 static yoke_status list_nodes(multigrid_reach *reach, fem_lists *sent, int32_t **node, uint8_t **owned)
 {
@@ -341,7 +341,7 @@ static yoke_status reach_out(search *s, fem_subdomain *subdomain)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- whole */
+/* ---------------------------------------------------------------------------------------------------- creation */
 
 static yoke_status reach_ranks(multigrid_reach *reach, fem_subdomain *subdomain)
 {
