@@ -1,5 +1,5 @@
 /*
- * alternatives.c - what a plan is weighed against: each device alone, all devices in least time, the published rule.
+ * alternatives.c - choices with which a plan is compared: each device alone, all devices in least time, the published rule.
  */
 #include "plan/alternatives.h"
 
@@ -28,7 +28,7 @@ int plan_fits(const plan_work *work, const int64_t *units)
     return 1;
 }
 
-/* Where the alternatives of a plan are gathered, and the limits that they are held against. */
+/* The alternatives of a plan while they are collected, and the limits that they are checked against. */
 typedef struct gathering {
     plan_work *work;
     yoke_plan *plan;
@@ -37,7 +37,7 @@ typedef struct gathering {
     double deadline_s, power_cap_w;
 } gathering;
 
-/* A choice that fits is shown with its numbers, also where it breaks a limit; which one, its note says. */
+/* An alternative that fits the memories has its numbers even if it violates a limit; its note names that limit. */
 static yoke_status add(gathering *all, const char *name, const plan_result *result, const char *note)
 {
     yoke_plan_choice *choice = &all->choices[all->count];
@@ -56,7 +56,7 @@ static yoke_status add(gathering *all, const char *name, const plan_result *resu
     return YOKE_OK;
 }
 
-/* Under the limits where they can be met, else without them. */
+/* Searches under the limits, or, if they cannot be met, without them. */
 static yoke_status search(const gathering *all, plan_request request, plan_result *result)
 {
     request.deadline_s = all->deadline_s;
@@ -84,7 +84,7 @@ static yoke_status add_single(gathering *all, int64_t device)
     return add(all, name, &result, note);
 }
 
-/* Least time of all devices, which is also what a slowdown is counted from. */
+/* Least time with all devices; the slowdown is relative to it. */
 static yoke_status find_balanced(gathering *all, plan_result *balanced)
 {
     const yoke_plan_options *options = &all->work->options;

@@ -1,5 +1,5 @@
 /*
- * check.c - problems and options outside their contracts are refused with the place and the number.
+ * check.c - rejects problems and options that violate their contracts; messages name the place and the number.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@ static int finite_from_zero(double value) { return value >= 0 && isfinite(value)
 
 static int unknown_or_from_zero(double value) { return isnan(value) || finite_from_zero(value); }
 
-/* Which level, and of a round which phase (else -1). */
+/* A level, and in a round its phase (else -1). */
 typedef struct plan_place {
     const yoke_plan_problem *problem;
     const yoke_plan_device *device;
@@ -21,7 +21,7 @@ typedef struct plan_place {
 
 static const char *name_of(const yoke_plan_device *device) { return device->name != NULL ? device->name : "without a name"; }
 
-/* "device NAME, level 3", with a round ", phase 2 (WORK)". */
+/* Prints "device NAME, level 3", with a round also ", phase 2 (WORK)". */
 static void print_place(const plan_place *place, plan_text *text)
 {
     plan_print(text, "device %s, level %lld", name_of(place->device), (long long)place->level);
@@ -64,7 +64,7 @@ static yoke_status check_points(yoke_context *context, const plan_place *place, 
 
 static const char from_zero[] = "finite and not negative", unknown[] = "finite and not negative, or NaN where it is not known";
 
-/* What a level or its phase says of seconds and power. */
+/* Checks the seconds and powers of a level or of its phase. */
 static yoke_status check_time(yoke_context *context, const plan_place *place, const yoke_plan_time *time)
 {
     if (time->num_points < 0 || (time->num_points > 0 && time->points == NULL))
@@ -81,7 +81,7 @@ static yoke_status check_time(yoke_context *context, const plan_place *place, co
     return check_points(context, place, time);
 }
 
-/* How many points there may still be is in *points. */
+/* *points: the number of points that are still allowed. */
 static yoke_status check_level(yoke_context *context, plan_place *place, int64_t *points)
 {
     const yoke_plan_level *level = &place->device->levels[place->level];
@@ -149,7 +149,7 @@ static yoke_status check_devices(yoke_context *context, const yoke_plan_problem 
     return YOKE_OK;
 }
 
-/* Seconds of all calls with all units of a phase, in excess. */
+/* An upper bound of the seconds of all calls with all units of a phase. */
 static double longest_of(const yoke_plan_time *time, double calls, double units)
 {
     double per_unit = time->seconds_per_unit;
@@ -160,7 +160,7 @@ static double longest_of(const yoke_plan_time *time, double calls, double units)
     return calls * (time->start_seconds + per_unit * units);
 }
 
-/* Of all phases; the largest dynamic power is added to *power. */
+/* The sum over all phases; adds the largest dynamic power to *power. */
 static double longest_at(const yoke_plan_problem *problem, const yoke_plan_level *level, double *power)
 {
     const yoke_round *round = problem->round;
@@ -177,7 +177,7 @@ static double longest_at(const yoke_plan_problem *problem, const yoke_plan_level
     return seconds;
 }
 
-/* Times and energies of all units, and their products, must be numbers. */
+/* Times and energies of all units, and their products, must be finite. */
 static yoke_status check_size(yoke_context *context, const yoke_plan_problem *problem)
 {
     const yoke_round *round = problem->round;

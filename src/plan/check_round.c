@@ -1,5 +1,5 @@
 /*
- * check_round.c - rounds outside their contract are refused with the phase and the number.
+ * check_round.c - rejects rounds that violate their contract; messages name the phase and the number.
  */
 #include <math.h>
 
@@ -52,7 +52,7 @@ static yoke_status check_phase(yoke_context *context, const yoke_plan_problem *p
     return phase->cut >= 0 && phase->weight_sum != NULL ? check_weights(context, round, p) : YOKE_OK;
 }
 
-/* A device that does a phase alone has a kernel for it at some level. */
+/* A device that does a phase alone must have a kernel for it at one level at least. */
 static yoke_status check_alone(yoke_context *context, const yoke_plan_problem *problem, int64_t p)
 {
     const yoke_phase *phase = &problem->round->phases[p];

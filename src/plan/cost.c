@@ -1,5 +1,5 @@
 /*
- * cost.c - seconds of copies and work, the units that fit into given seconds, and what a choice costs.
+ * cost.c - seconds of copies and work, the units that fit into given seconds, and the cost of a choice.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@ double plan_finish_s(const plan_device *device, const plan_level *level, int64_t
     return plan_copy_s(device, n) + plan_work_s(level, n);
 }
 
-/* A function of units that does not fall: copies, work, or both. */
+/* A nondecreasing function of the units: copies, work, or both. */
 typedef struct rising {
     const plan_device *device; /* NULL: no copies */
     const plan_level *level;   /* NULL: no work */
@@ -33,7 +33,10 @@ static double seconds_at(const rising *function, int64_t n)
     return function->level != NULL ? copy + plan_work_s(function->level, n) : copy;
 }
 
-/* max{n in 0 .. most: function(n) <= seconds} from a guess that is right but for rounding (or bad: then it takes logarithmically long). */
+/*
+ * max{n in 0 .. most: function(n) <= seconds}.  The guess is correct except for rounding; after a bad guess the search takes logarithmic
+ * time.
+ */
 static int64_t most_within(const rising *function, double seconds, int64_t most, double guess)
 {
     int64_t low = guess > 0 ? (guess < (double)most ? (int64_t)guess : most) : 0, high = most, step = 1;
@@ -63,7 +66,7 @@ int64_t plan_copy_units(const plan_device *device, double seconds, int64_t most)
     return most_within(&function, seconds, most, guess);
 }
 
-/* Of copies and work; device NULL: of work. */
+/* Units within the seconds of copies and work; device NULL: of work only. */
 static int64_t units_within(const plan_device *device, const plan_level *level, double seconds, int64_t most)
 {
     if (!(seconds > 0)) return 0;
@@ -71,7 +74,7 @@ static int64_t units_within(const plan_device *device, const plan_level *level, 
     const plan_time *time = level->times;
     rising function = {.device = device, .level = level};
     double left = seconds - time->start_s - (device != NULL ? device->copy_s : 0), per_unit = device != NULL ? device->copy_per_unit_s : 0;
-    if (left < 0) return 0; /* to rounding: then nothing is lost but a unit that takes no time */
+    if (left < 0) return 0; /* up to rounding; only a unit that takes no time can be missed */
     double guess;
     if (time->speed.count == 0)
         guess = left / (time->per_unit_s + per_unit);
@@ -89,21 +92,21 @@ int64_t plan_finish_units(const plan_device *device, const plan_level *level, do
     return units_within(device, level, seconds, most);
 }
 
-/* What devices do from one barrier to the next. */
+/* The devices between one barrier and the next. */
 typedef struct interval_sum {
-    double longest;               /* work, with copies that overlap with it */
+    double longest;               /* longest work, including copies that overlap with it */
     double host_s, accelerator_s; /* longest work */
-    double late;                  /* the latest end with uncertainty */
+    double late;                  /* the latest end, including uncertainty */
     double active_w;              /* above idle */
-    int accelerators;             /* at work */
+    int accelerators;             /* nonzero: an accelerator works */
 } interval_sum;
 
-/* Sums over devices in the work's order. */
+/* Sums over devices, in the work's order. */
 typedef struct sums {
-    double copies;                     /* longest */
-    double idle_w, dynamic_j;          /* idle powers, joules above idle */
-    double idle_squares, work_squares; /* of uncertainties, W and J */
-    double overhead_w;                 /* of hosts' levels, the largest */
+    double copies;                     /* longest copy */
+    double idle_w, dynamic_j;          /* sum of idle powers; joules above idle */
+    double idle_squares, work_squares; /* sums of squared uncertainties, W and J */
+    double overhead_w;                 /* the largest of the hosts' levels */
     interval_sum intervals[PLAN_MAX_PHASES];
 } sums;
 
@@ -118,17 +121,17 @@ int64_t plan_phase_units(const plan_phase *phase, int64_t before, int64_t n)
     return phase->whole || n <= 0 ? n : units_before(phase, before + n) - units_before(phase, before);
 }
 
-/* The larger; not known where one is not. */
+/* The larger number; NaN if one is not known. */
 static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
 
-/* One device, its units and level; before: the units of each cut that devices before it have. */
+/* One device with its units and level.  before: the units of each cut that precede those of this device. */
 typedef struct part {
     const plan_work *work;
     const plan_device *device;
     const plan_level *level;
     const int64_t *units; /* [num_cuts][num_devices] */
     const int64_t *before;
-    int at_work, alone; /* alone: no other device is */
+    int at_work, alone; /* alone: no other device is at work */
 } part;
 
 static int64_t units_of(const part *of, int cut) { return of->units[cut * of->work->num_devices + of->device->given]; }
@@ -148,7 +151,10 @@ static int is_at_work(const part *of)
     return 0;
 }
 
-/* One interval of a device at work; *phase: its first one, moved on behind its last.  Returns 0 where there is no kernel for its units. */
+/*
+ * Adds one interval of a device at work.  *phase is the interval's first phase, and is moved past its last.  Returns 0 if there is no
+ * kernel for its units.
+ */
 static int add_interval(const part *of, int *phase, double copy_s, sums *sum, double *dynamic_j, double half_j[2])
 {
     const plan_work *work = of->work;
@@ -184,7 +190,7 @@ static int add_device(const part *of, sums *sum)
     const plan_device *device = of->device;
     if (device->host) sum->overhead_w = fmax(sum->overhead_w, of->level->overhead_w);
     if (!of->at_work) {
-        /* Where overheads differ a host may be parked at any level. */
+        /* If overheads differ between levels, a host may be parked at any level. */
         const int any = of->work->overheads && device->host;
         const double idle_w = any && !device->removable ? of->level->idle_w : device->parked_w;
         const double half_w = idle_w * (any ? of->level->power_uncertainty : device->parked_uncertainty);
@@ -212,7 +218,7 @@ static const plan_level *level_given(const plan_device *device, int64_t given)
     return &device->levels[0];
 }
 
-/* Sums of intervals. */
+/* The cost from the sums over intervals. */
 static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
 {
     double waits = 0, late_s = 0, powers = work->base_w + sum->idle_w, overhead_w = work->host_overhead_w + sum->overhead_w;
@@ -290,7 +296,7 @@ static int working(const plan_work *work, const plan_result *result)
     return count;
 }
 
-/* -1, 0, 1 as a is less than, equal to (1e-12, or both unknown), or greater than b. */
+/* -1, 0, 1: a is less than, equal to (within 1e-12, or unknown), or greater than b. */
 static int compare(double a, double b)
 {
     if (!(fabs(a - b) > PLAN_ROUNDING * fmax(fabs(a), fabs(b)))) return 0;

@@ -1,5 +1,5 @@
 /*
- * explain.c - a plan in words: what was chosen, how sure that is, what it was weighed against, and which limit binds.
+ * explain.c - describes a plan in words: the choice, its uncertainty, the alternatives it was compared with, and the binding limit.
  */
 #include <math.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static double uncertainty_of(yoke_objective objective, const yoke_plan_choice *c
     return plan_objective_uncertainty(objective, &cost);
 }
 
-/* ------------------------------------------------------------------------------------------------ what was chosen */
+/* ------------------------------------------------------------------------------------------------ the choice */
 
 static void print_frequency(plan_text *text, double frequency_hz)
 {
@@ -96,12 +96,12 @@ static void print_sureness(const yoke_plan *plan, plan_text *text)
                    100 * plan->gap);
 }
 
-/* ------------------------------------------------------------------------------------------------ what it was weighed against */
+/* ------------------------------------------------------------------------------------------------ the comparison */
 
 static void print_change(plan_text *text, const char *what, double value, double best)
 {
     double percent = 100 * (value / best - 1);
-    if (!isfinite(percent)) return; /* of nothing */
+    if (!isfinite(percent)) return; /* the best value is 0 */
     if (fabs(percent) < 0.05)
         plan_print(text, ", the same %s", what);
     else
@@ -131,7 +131,7 @@ static void print_alternatives(const yoke_plan *plan, plan_text *text)
         if (strcmp(plan->alternatives[i].name, "best") != 0) print_alternative(plan, &plan->alternatives[i], text);
 }
 
-/* Nonzero where the alternative is the same choice as the plan's or as one before it. */
+/* Nonzero: the alternative is the same choice as the plan's or as an earlier alternative. */
 static int is_repeated(const yoke_plan *plan, int64_t number)
 {
     for (int64_t i = 0; i < number; i++)
@@ -139,7 +139,7 @@ static int is_repeated(const yoke_plan *plan, int64_t number)
     return plan_same_choice(plan, &plan->alternatives[number], &plan->best);
 }
 
-/* Which choices cannot be told from the one taken. */
+/* Lists the choices that are equal to the plan's within uncertainty. */
 static void print_tie(const yoke_plan *plan, plan_text *text)
 {
     if (!plan->tie) return;
@@ -158,7 +158,7 @@ static void print_tie(const yoke_plan *plan, plan_text *text)
         objective_words[plan->objective]);
 }
 
-/* The published rule beside the true minimum, where they differ. */
+/* Compares the published rule with the true minimum, if they differ. */
 static void print_published(const yoke_plan *plan, plan_text *text)
 {
     if (plan->objective != YOKE_OBJECTIVE_ENERGY || !plan->feasible) return;

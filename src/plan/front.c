@@ -1,11 +1,11 @@
 /*
- * front.c - the front of time and energy: energy optima under deadlines that shrink until none can be met.
+ * front.c - the front of time and energy: energy optima under decreasing deadlines, until none can be met.
  */
 #include <math.h>
 
 #include "plan/keep.h"
 
-/* So many choices at most; where there are more, their times are spread evenly (in ratio). */
+/* The largest number of choices.  If there are more, their times are spread evenly in ratio. */
 enum { MAX_CHOICES = 200 };
 
 typedef struct front {
@@ -15,7 +15,7 @@ typedef struct front {
     int count, optimal;
 } front;
 
-/* From the least energy towards the least time.  Steps are as small as can be, or, where that would be too many, of a ratio. */
+/* From the least energy to the least time.  Steps are as small as possible, or, if these are too many, of a constant ratio. */
 static yoke_status walk(front *f, double min_s, double ratio)
 {
     f->count = 0;
@@ -48,7 +48,7 @@ static yoke_status keep(front *f, yoke_plan *plan)
     yoke_status status = plan_keep(f->work, plan, f->count, sizeof *choices, &choices);
     int64_t kept = 0;
     double least_j = INFINITY;
-    for (int k = f->count - 1; k >= 0 && status == YOKE_OK; k--) { /* by ascending time */
+    for (int k = f->count - 1; k >= 0 && status == YOKE_OK; k--) { /* in ascending order of time */
         if (!(f->results[k].cost.energy_j < least_j)) continue;
         least_j = f->results[k].cost.energy_j;
         status = plan_keep_choice(f->work, plan, "front", &f->results[k], &choices[kept++]);

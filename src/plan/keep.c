@@ -8,13 +8,13 @@
 
 #include "base/context.h"
 
-/* Before each block that a plan keeps; as long as an allocation is aligned. */
+/* Header of each block that a plan keeps; its size preserves the alignment of allocations. */
 typedef union block {
     union block *next;
     char alignment[64];
 } block;
 
-/* The plan comes first, so that a pointer to it is one to its store. */
+/* The plan is the first member, so that a pointer to it is also a pointer to its store. */
 typedef struct store {
     yoke_plan plan;
     block *blocks;

@@ -1,5 +1,5 @@
 /*
- * plan.c - the public functions: plans, their front, ties, and what a given choice costs.
+ * plan.c - the public functions: plans, their front, ties, and the cost of a given choice.
  */
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "plan/keep.h"
 #include "plan/plan.h"
 
-/* Least time under the power cap times the slowdown is a deadline too. */
+/* The least time under the power cap, times the slowdown, is a deadline, too. */
 static yoke_status request_with_slowdown(plan_work *work, plan_request *request)
 {
     *request = plan_request_of(work);
@@ -44,7 +44,7 @@ static yoke_status add_best(plan_work *work, const plan_request *request, plan_r
     return plan_keep_choice(work, plan, "best", result, &plan->best);
 }
 
-/* Nonzero where the two objectives differ by no more than their joint uncertainty. */
+/* Nonzero: the two objectives differ by no more than their combined uncertainty. */
 static int equal_within_uncertainty(yoke_objective objective, const yoke_plan_choice *a, const yoke_plan_choice *b)
 {
     plan_cost of_a = {a->time_s, a->energy_j, a->peak_power_w, a->time_uncertainty_s, a->energy_uncertainty_j};
@@ -77,7 +77,7 @@ int plan_same_choice(const yoke_plan *plan, const yoke_plan_choice *a, const yok
     return 1;
 }
 
-/* Of the alternatives that cannot be told from the best the faster is taken, then that of fewer devices. */
+/* Among alternatives that are equal to the best within uncertainty, the fastest is chosen, then the one with fewest devices. */
 static void break_tie(yoke_plan *plan)
 {
     const yoke_plan_choice exact = plan->best;
@@ -138,7 +138,7 @@ yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *pro
     return status;
 }
 
-/* Reads units and levels: *fits, whether they keep sums and memory limits; *divides, whether each cut of a round is divided whole. */
+/* Reads units and levels.  *fits: sums and memory limits are kept; *divides: each cut of a round is divided completely. */
 static yoke_status check_choice(plan_work *work, const int64_t *units, const int64_t *levels, int *fits, int *divides)
 {
     *fits = *divides = 1;

@@ -1,5 +1,6 @@
 /*
- * prepare.c - a problem made ready: devices in an order that does not depend on the caller's, levels by power, repetitions multiplied in.
+ * prepare.c - prepares a problem: devices in an order that does not depend on the caller's, levels ordered by power, repetitions multiplied
+ * in.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "plan/plan.h"
 
-/* Unknown numbers come last and are equal to one another. */
+/* Unknown numbers come last and compare equal. */
 static int order_numbers(double a, double b)
 {
     if (isnan(a) || isnan(b)) return isnan(a) - isnan(b);
@@ -57,7 +58,7 @@ static int order_devices(const void *left, const void *right)
     return strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "");
 }
 
-/* By power at work; where that is not known or equal, as given. */
+/* Orders levels by power at work; if it is equal or not known, as given. */
 static int order_powers(const void *left, const void *right)
 {
     const plan_level *a = left, *b = right;
@@ -77,7 +78,7 @@ yoke_plan_time plan_level_time(const yoke_plan_level *level)
                             .points = level->points};
 }
 
-/* What a level says of a phase; without a round it is the phase itself. */
+/* The time of a level in a phase; without a round, that of the level itself. */
 static plan_time prepare_time(plan_work *work, const yoke_plan_level *level, int phase, yoke_speed_piece **pieces)
 {
     const yoke_round *round = work->problem->round;
@@ -142,7 +143,7 @@ static void prepare_levels(plan_work *work, plan_device *device, plan_time **tim
     plan_park(device);
 }
 
-/* The round, or the problem as one. */
+/* The phases of the round, or of a problem without a round as a single phase. */
 static void prepare_phases(plan_work *work)
 {
     const yoke_round *round = work->problem->round;
@@ -211,7 +212,7 @@ static int64_t pieces_of(const plan_work *work, const yoke_plan_level *level)
     return pieces;
 }
 
-/* Zero for a round of one phase of all units, with kernels for all, that costs nothing beside: it is a problem without a round. */
+/* Zero: the round is equivalent to a problem without one: a single phase of all units, kernels at all levels, and no cost of calls. */
 static int needs_phases(const plan_work *work)
 {
     if (work->problem->round == NULL) return 0;
@@ -223,8 +224,8 @@ static int needs_phases(const plan_work *work)
 }
 
 /*
- * What a node takes grows with the levels (and phases), their points, and in a round with the devices.  By default a search takes a second or so, and all searches of
- * a plan together have twice its nodes.
+ * The cost of a node grows with the number of levels (and phases), with their points, and in a round with the number of devices.  By
+ * default a search takes about a second, and all searches of a plan together have twice the nodes of one search.
  */
 static void limit_nodes(plan_work *work, int64_t levels, int64_t pieces)
 {

@@ -1,20 +1,21 @@
 /*
- * published.c - the three-case rule of Lang and Ruenger (2014, sect. 4.3), as it was published.
+ * published.c - the three-case rule of Lang and Ruenger (2014, sect. 4.3), as published.
  *
- * With t seconds a unit, E* = (dynamic + idle) t joules a unit (of the accelerator with the copy's, divided by the repetitions; eq. 36, 39), P* idle power
- * of the host: 1. E*_c < E*_g: all on the host; 2. E*_c > E*_g + P*_c t_g: all on the accelerator; 3. else shares of equal time (eq. 26).
- * The minimum of eq. 37 takes sharing where E*_c < E*_g + P*_c (t_g + t_c): between the two bounds case 2 is not the minimum.
+ * Let t be the seconds per unit, E* = (dynamic + idle) t the joules per unit (for the accelerator including the copy's, divided by the
+ * repetitions; eq. 36, 39), and P* the idle power of the host.  1.  E*_c < E*_g: all on the host; 2.  E*_c > E*_g + P*_c t_g: all on the
+ * accelerator; 3. otherwise shares of equal time (eq. 26).  The minimum of eq. 37 is sharing if E*_c < E*_g + P*_c (t_g + t_c): between the
+ * two bounds case 2 is not the minimum.
  */
 #include <math.h>
 #include <stddef.h>
 
 #include "plan/alternatives.h"
 
-/* A pair of levels in the rule's numbers. */
+/* The quantities of the rule for a pair of levels. */
 typedef struct rule {
-    double t_host, t_accelerator;       /* s a unit and call */
-    double e_host, e_accelerator;       /* J a unit and call */
-    double idle_host, idle_accelerator; /* W; 0 where the accelerator is removed when it has no unit */
+    double t_host, t_accelerator;       /* s per unit and call */
+    double e_host, e_accelerator;       /* J per unit and call */
+    double idle_host, idle_accelerator; /* W; 0 if the accelerator is removed when it has no units */
 } rule;
 
 static const plan_device *device_of_kind(const plan_work *work, int host)
@@ -30,7 +31,7 @@ int plan_published_applies(const plan_work *work)
            device_of_kind(work, 0) != NULL;
 }
 
-/* Seconds a unit of one call: of points, where the device has all units. */
+/* Seconds per unit of one call; for a time given by points, with all units on the device. */
 static double seconds_per_unit(const plan_work *work, const plan_level *level)
 {
     double n = (double)(work->units > 0 ? work->units : 1);
@@ -56,7 +57,7 @@ static int case_of(const rule *r)
 /* Eq. 26. */
 static double share_of(const rule *r) { return 1 / (1 + r->t_accelerator / r->t_host); }
 
-/* Joules a unit and call of the three ways by eq. 37. */
+/* Joules per unit and call of the three cases by eq. 37. */
 static void energies(const rule *r, double joules[4])
 {
     double share = share_of(r);
@@ -85,7 +86,7 @@ static void choose(const plan_work *work, const plan_device *host, const plan_de
     rule r = rule_of(work, host, c, accelerator, g);
     int way = case_of(&r);
     double share = way == 1 ? 0 : way == 2 ? 1 : share_of(&r);
-    /* Of more units than a double counts, the host gets what rounding leaves. */
+    /* If there are more units than a double can count, the host has the rounding remainder. */
     double units = floor(share * (double)work->units + 0.5);
     int64_t moved = way == 2 || units >= (double)work->units ? work->units : (int64_t)units;
     result->units[accelerator->given] = moved;

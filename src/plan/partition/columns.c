@@ -1,10 +1,12 @@
 /*
- * columns.c - a matrix cut into columns of rectangles with the least sum of half perimeters (Beaumont et al. 2001; Clarke sect. 1.9).
+ * columns.c - divides a matrix into columns of rectangles with the least sum of half perimeters (Beaumont et al. 2001; Clarke sect. 1.9).
  *
- * On the unit square, with relative areas a_1 <= a_2 <= ..., a column of the areas b < i <= e is as wide as their sum and adds 1 + (e - b) sum a_i to
- * the sum of half perimeters: its heights add up to 1, and each of its rectangles has its width.  Some best arrangement has columns of consecutive
- * areas in this order, so that f(c, e), the least sum of the first e areas in c columns, is min over b of f(c - 1, b) + 1 + (e - b) sum a_i.
- * That term keeps the quadrangle inequality, hence f(c, q) is convex in c: the first rise ends the search, after at most about 2 sqrt(q) columns.
+ * On the unit square, with relative areas a_1 <= a_2 <= ..., a column of the areas b < i <= e is as wide as their sum.  It adds 1 + (e - b)
+ * sum a_i to the sum of half perimeters: its heights add up to 1, and each of its rectangles has its width.  Some best arrangement has
+ * columns of consecutive areas in this order.  Therefore the least sum of the first e areas in c columns is
+ *   f(c, e) = min over b of f(c - 1, b) + 1 + (e - b) sum a_i.
+ * This term satisfies the quadrangle inequality, so f(c, q) is convex in c: the first increase ends the search, after at most about 2
+ * sqrt(q) columns.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 
 #include "yoke/partition.h"
 
-enum { MAX_BLOCKS = 1000000000 }; /* along a side: their product is still an int64_t */
+enum { MAX_BLOCKS = 1000000000 }; /* along a side: the product of two is still an int64_t */
 
 typedef struct part {
     double area; /* relative to the sum of all */
@@ -22,13 +24,13 @@ typedef struct part {
 typedef struct arrangement {
     int64_t count, rows, columns;
     part *parts;      /* [count], ascending areas above 0 */
-    double *sums;     /* [count + 1]: of the areas before */
-    int64_t **starts; /* [layers]: of the last of 1, 2, ... columns of the first e areas, e = 0 .. count; -1: there is no way */
+    double *sums;     /* [count + 1]: sum of the areas before */
+    int64_t **starts; /* [layers]: first area of the last of 1, 2, ... columns of the first e areas, e = 0 .. count; -1: not possible */
     int64_t layers;
     double half_perimeter;
 } arrangement;
 
-/* [count + 1] each: f(c - 1, .) and f(c, .), and what lengths are rounded with, of columns and of the rectangles of one of them. */
+/* [count + 1] each: f(c - 1, .) and f(c, .), and arrays for rounding the widths of columns and the heights in one of them. */
 typedef struct work_space {
     double *before, *after, *exact;
     int64_t *ends, *widths, *heights, *grown;
@@ -41,7 +43,7 @@ static int ascending(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* f(c, .) from f(c - 1, .).  Of equal sums (to rounding) that with the larger last column is taken. */
+/* f(c, .) from f(c - 1, .).  Of sums that are equal (to rounding) the one with the larger last column is chosen. */
 static void add_column(const arrangement *all, const double *before, double *after, int64_t *starts)
 {
     for (int64_t e = 0; e <= all->count; e++) {
@@ -57,7 +59,7 @@ static void add_column(const arrangement *all, const double *before, double *aft
     }
 }
 
-/* Adds columns while the sum of half perimeters falls.  all->layers is the number of columns then. */
+/* Adds columns while the sum of half perimeters falls.  Sets all->layers to the number of columns. */
 static yoke_status search(yoke_context *context, arrangement *all, double *before, double *after)
 {
     double best = INFINITY;
@@ -84,8 +86,8 @@ static yoke_status search(yoke_context *context, arrangement *all, double *befor
 }
 
 /*
- * Whole lengths >= 1 with the sum `total` for real ones with that sum: rounded down, then one more for those that it makes longest in proportion
- * the least.  Where lengths below 1 were raised, the others that it costs least give one each.
+ * Rounds real lengths with the sum `total` to integers >= 1 with the same sum.  They are rounded down; then one is added to each of those
+ * whose relative increase is smallest.  If lengths below 1 were raised, one is taken from others where this costs least.
  */
 static void round_lengths(int64_t count, const double *exact, int64_t total, int64_t *lengths, int64_t *grown)
 {
@@ -100,7 +102,7 @@ static void round_lengths(int64_t count, const double *exact, int64_t total, int
         int64_t best = -1;
         for (int64_t i = 0; i < count; i++)
             if (!grown[i] && (best < 0 || ((double)lengths[i] + 1) * exact[best] < ((double)lengths[best] + 1) * exact[i])) best = i;
-        if (best < 0) { /* all have had one: rounding errors only */
+        if (best < 0) { /* each was increased once: only rounding errors */
             memset(grown, 0, (size_t)count * sizeof *grown);
             continue;
         }
@@ -164,7 +166,7 @@ static void sort_parts(arrangement *all, int64_t count, const double *areas)
     for (int64_t i = 0; i < count; i++)
         if (areas[i] > 0) all->parts[k++] = (part){.area = areas[i], .index = i};
     qsort(all->parts, (size_t)all->count, sizeof *all->parts, ascending);
-    for (int64_t i = 0; i < all->count; i++) sum += all->parts[i].area /= largest; /* before the sum, which could overflow */
+    for (int64_t i = 0; i < all->count; i++) sum += all->parts[i].area /= largest; /* divided first, since the sum could overflow */
     all->sums[0] = 0;
     for (int64_t i = 0; i < all->count; i++) {
         all->parts[i].area /= sum;
@@ -172,7 +174,7 @@ static void sort_parts(arrangement *all, int64_t count, const double *areas)
     }
 }
 
-/* Memory of all that is as long as the list of areas, and a little. */
+/* Allocates arrays, each as long as the list of areas plus one. */
 static yoke_status get_memory(yoke_context *context, arrangement *all, work_space *work)
 {
     int64_t length = all->count + 1;

@@ -1,9 +1,10 @@
 /*
- * nested.c - INPA (Clarke, sect. 1.9): a matrix cut into rectangles for nodes, by partial functional performance models of nodes that are measured
- * with their columns shared by their devices (nested_devices.c), for all nodes at the same time.
+ * nested.c - INPA (Clarke, sect. 1.9): a matrix divided into rectangles for nodes, by partial functional performance models of the nodes.
+ * These are measured while the devices of each node share its columns (nested_devices.c), for all nodes at the same time.
  *
- * Unlike the published outline a node's speed is that of the rectangle it got, m_i n_i blocks, and not of the w_i blocks that were asked for; its
- * first point is one block on its fastest device, since one block cannot be split; and it ends where an arrangement comes up again.
+ * It differs from the published outline in three points.  A node's speed is that of its rectangle, m_i n_i blocks, and not that of the w_i
+ * blocks that were requested.  Its first point is one block on its fastest device, since one block cannot be divided.  It ends if an
+ * arrangement is repeated.
  */
 #include <math.h>
 #include <string.h>
@@ -18,20 +19,21 @@ typedef struct inpa {
     yoke_context *context;
     const yoke_nested_options *options;
     nested_settings settings;
-    int64_t num_nodes, num_devices;     /* of all nodes */
-    nested_node *nodes;                 /* [num_nodes] */
-    nested_model *models;               /* [num_nodes + num_devices]: of nodes, then of devices */
-    int64_t *counts, *blocks, *rows;    /* counts is all memory; [num_nodes]: asked for, got; rows of rectangles */
+    int64_t num_nodes, num_devices; /* num_devices: of all nodes */
+    nested_node *nodes;             /* [num_nodes] */
+    nested_model *models;           /* [num_nodes + num_devices]: of nodes, then of devices */
+    /* counts is the whole allocation; blocks, rows [num_nodes]: blocks requested, then received; rows of rectangles */
+    int64_t *counts, *blocks, *rows;
     int64_t *columns;                   /* [num_devices] */
     int64_t *tried;                     /* [max_rounds][2 num_nodes]: rows and columns of rectangles */
-    double *numbers, *seconds, *node_s; /* numbers is all memory; [num_devices]; [num_nodes] */
+    double *numbers, *seconds, *node_s; /* numbers is the whole allocation; [num_devices]; [num_nodes] */
     double *areas;                      /* [num_nodes] */
-    yoke_rectangle *rectangles;         /* [num_nodes]: being measured */
-    bool kept;                          /* limits of nodes are never exceeded */
-    double longest;                     /* of the best arrangement */
-    bool fits;                          /* it is within these limits */
+    yoke_rectangle *rectangles;         /* [num_nodes]: rectangles being measured */
+    bool kept;                          /* the stated limits of nodes are never exceeded */
+    double longest;                     /* longest seconds of the best arrangement */
+    bool fits;                          /* the best arrangement is within these limits */
     yoke_nested_plan *plan;
-    yoke_rectangle *plan_nodes; /* the same memory as in *plan, to be written */
+    yoke_rectangle *plan_nodes; /* the memory of *plan, writable */
     int64_t **plan_columns;
     double *plan_node_s;
 } inpa;
@@ -45,7 +47,7 @@ static double tolerance(double given) { return given > 0 ? given : default_toler
 
 int64_t nested_columns(const yoke_nested_options *options) { return options->columns ? options->columns : options->blocks; }
 
-/* Limits that are stated, as many as there are nodes or devices. */
+/* Checks stated limits, one for each node or device. */
 static yoke_status check_limits(yoke_context *context, const double *blocks, int64_t count, const char *of)
 {
     for (int64_t i = 0; blocks != NULL && i < count; i++)
@@ -153,7 +155,7 @@ static yoke_status get_memory(inpa *all)
     return YOKE_OK;
 }
 
-/* Lets the kernel work on all->rows and all->columns, and checks its seconds. */
+/* Runs the kernel on all->rows and all->columns, and checks its seconds. */
 static yoke_status measure(inpa *all)
 {
     memset(all->seconds, 0, (size_t)all->num_devices * sizeof *all->seconds);
@@ -175,7 +177,7 @@ static yoke_status measure(inpa *all)
     return YOKE_OK;
 }
 
-/* Step 1 of INPA and of IDPA: one block on each device, and on the fastest one of each node. */
+/* Step 1 of INPA and of IDPA: one block on each device; the model of a node has the time of its fastest device. */
 static yoke_status measure_one_block(inpa *all)
 {
     for (int64_t i = 0; i < all->num_nodes; i++) all->rows[i] = 1;
@@ -194,7 +196,7 @@ static yoke_status measure_one_block(inpa *all)
     return YOKE_OK;
 }
 
-/* IDPA on all nodes at the same time, until the last is done. */
+/* IDPA on all nodes at the same time, until the last one is done. */
 static yoke_status balance_devices(inpa *all, int64_t round)
 {
     for (int64_t i = 0; i < all->num_nodes; i++) {
@@ -228,7 +230,7 @@ static void take_as_best(inpa *all, double longest, double imbalance, bool balan
         memcpy(all->plan_columns[i], all->nodes[i].best, (size_t)all->nodes[i].devices * sizeof(int64_t));
 }
 
-/* Whether nodes have no more blocks than they state, where that is kept. */
+/* Whether all nodes are within their stated limits, if these must be kept. */
 static bool fit(const inpa *all)
 {
     for (int64_t i = 0; i < all->num_nodes; i++)
@@ -236,7 +238,7 @@ static bool fit(const inpa *all)
     return true;
 }
 
-/* Arranges, measures, and says what was asked for next.  *done: this was the last round. */
+/* Arranges and measures rectangles, and sets the areas of the next round.  *done: this was the last round. */
 static yoke_status take_round(inpa *all, int64_t round, bool *done)
 {
     yoke_nested_strategy strategy = all->settings.strategy;

@@ -1,11 +1,14 @@
 /*
- * nested_arrange.c - rectangles of whole blocks for nodes whose seconds are known functions of their blocks, so that these differ little.
+ * nested_arrange.c - rectangles of whole blocks for nodes whose seconds are known functions of their blocks, with small differences of
+ * seconds.
  *
- * Rounding areas to whole blocks makes a rectangle of m x n blocks up to 1/m + 1/n too large.  Which nodes share a column, how wide it is and how high its rectangles
- * are leaves many whole arrangements, of which some are balanced far better than the nearest ones.  As in columns.c, columns have consecutive areas.  Let [s, (1 + r) s] be
- * seconds within which all nodes shall be.  In a column of w blocks a node may then have lo(w) to hi(w) rows, and nodes fill the column if the sum of lo is at most
- * the number of rows, and that of hi at least.  For a node of several devices lo and hi are those with which these share whole columns.  Widths add up to the matrix.  So the least sum of half perimeters with these seconds is a shortest path over (nodes, width
- * so far).  The smallest r of a few is taken that has one.
+ * Rounding areas to whole blocks can make a rectangle of m x n blocks larger by the fraction 1/m + 1/n.  There are many arrangements in
+ * whole blocks (which nodes share a column, its width, the heights of its rectangles), and some of them are balanced far better than the
+ * nearest ones.  As in columns.c, columns have consecutive areas.  Let [s, (1 + r) s] be the interval in which the seconds of all nodes
+ * shall be.  In a column of w blocks a node may then have lo(w) to hi(w) rows, and nodes fill the column if the number of rows is at least
+ * the sum of lo and at most the sum of hi.  For a node of several devices, lo and hi are those with which the devices share whole columns.
+ * The widths add up to that of the matrix.  So the least sum of half perimeters with these seconds is a shortest path over (nodes, width so
+ * far).  Of several values of r, the smallest one with a path is chosen.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,16 +18,16 @@
 #include "plan/partition/nested.h"
 
 enum {
-    MOST_NODES = 256,         /* time is like their square */
-    WIDTHS = 6,               /* whole widths about the exact one that are tried */
-    OFFSETS = 8,              /* by which the width so far may differ from the exact one */
-    STATES = 2 * OFFSETS + 1, /* of each number of nodes */
-    TIMES = 8,                /* values of s for each r */
+    MOST_NODES = 256,         /* time grows with their square */
+    WIDTHS = 6,               /* whole widths near the exact one that are tried */
+    OFFSETS = 8,              /* largest difference of the width so far from the exact one */
+    STATES = 2 * OFFSETS + 1, /* for each number of nodes */
+    TIMES = 8,                /* number of values of s for each r */
     HALVINGS = 4,             /* of r */
-    KNOWN = 64                /* widths whose rows are kept */
+    KNOWN = 64                /* number of widths whose rows are stored */
 };
 
-/* Rows that a node may have in a column of this width (0: not yet known). */
+/* The rows that a node may have in a column of this width (0: not yet known). */
 typedef struct rows_of_width {
     int64_t width, low, high;
 } rows_of_width;
@@ -35,23 +38,23 @@ typedef struct node {
     const nested_node *parts;   /* its devices */
     double low_s, high_s;       /* s and (1 + r) s */
     double least, most;         /* blocks of a square with which it takes s to (1 + r) s */
-    double enough;              /* blocks that are as good as what takes s, as its memory is full */
-    double roots, fewer;        /* 2 sqrt(least); blocks less for each block of half a perimeter that is longer than that */
-    rows_of_width known[KNOWN]; /* of several devices: found for this s and r, at width modulo KNOWN */
+    double enough;              /* if its memory is full: a number of blocks with which a shorter time than s is accepted */
+    double roots, fewer;        /* 2 sqrt(least); the decrease of blocks for each block by which half the perimeter is longer than that */
+    rows_of_width known[KNOWN]; /* for several devices: found for this s and r, at width modulo KNOWN */
 } node;
 
-/* The last column of the cheapest way to a state. */
+/* The last column of the shortest path to a state. */
 typedef struct step {
-    double half_perimeter; /* of all columns; infinite: there is no way */
+    double half_perimeter; /* of all columns; infinite: there is no path */
     int64_t before, width; /* nodes before this column; its width */
-    int state;             /* before it */
+    int state;             /* state before this column */
 } step;
 
 typedef struct search {
     int64_t count, rows, columns;
     const nested_model *models;
     node *nodes;   /* [count], ascending areas above 0 */
-    double *exact; /* [count + 1]: width of the nodes before */
+    double *exact; /* [count + 1]: exact width of the nodes before */
     step *steps;   /* [count + 1][STATES] */
 } search;
 
@@ -62,7 +65,7 @@ static int ascending(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Whether the devices of a node can share the columns of a rectangle so that all are done within these seconds. */
+/* Whether the devices of a node can share the columns of a rectangle so that all end within `seconds`. */
 static bool within(const search *all, const node *n, int64_t rows, int64_t width, double seconds)
 {
     const double left = seconds - all->models[n->index].side_s * (double)(rows + width);
@@ -78,7 +81,7 @@ static bool within(const search *all, const node *n, int64_t rows, int64_t width
 
 static int64_t most_rows(const search *all, const node *n, int64_t width, double seconds)
 {
-    int64_t low = 0, high = all->rows + 1; /* low: within these seconds; high: not */
+    int64_t low = 0, high = all->rows + 1; /* low is within these seconds, high is not */
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         if (within(all, n, middle, width, seconds))
@@ -89,7 +92,7 @@ static int64_t most_rows(const search *all, const node *n, int64_t width, double
     return low;
 }
 
-/* Of one device: those of a square, and what longer sides cost. */
+/* Seconds of a node; for one device those of a square, plus the cost of longer sides. */
 static double seconds_of(const search *all, const node *n, int64_t rows, int64_t width)
 {
     enum { HALVED = 50 };
@@ -108,7 +111,7 @@ static double seconds_of(const search *all, const node *n, int64_t rows, int64_t
     return high;
 }
 
-/* Rows with which several devices take low_s to high_s. */
+/* The rows with which the devices of a node take low_s to high_s. */
 static rows_of_width rows_of_devices(const search *all, node *n, int64_t width)
 {
     rows_of_width *known = &n->known[width % KNOWN];
@@ -124,7 +127,7 @@ static int64_t rows_from(double rows)
     return whole > 1 ? (int64_t)whole : 1;
 }
 
-/* Rows that a node may have in a column of this width. */
+/* The rows that a node may have in a column of this width. */
 static void rows_of(const search *all, node *n, int64_t width, int64_t *low, int64_t *high)
 {
     if (n->parts->devices > 1) {
@@ -159,7 +162,7 @@ static bool fits(const search *all, int64_t first, int64_t end, int64_t width)
 
 static int64_t whole(double exact) { return (int64_t)(exact + 0.5); }
 
-/* All ways to `end` nodes whose last column begins behind `first`. */
+/* All paths to `end` nodes whose last column begins after the node `first`. */
 static void add_column(search *all, int64_t first, int64_t end)
 {
     const int64_t begin = (int64_t)(all->exact[end] - all->exact[first]) - WIDTHS / 2 + 1;
@@ -176,7 +179,7 @@ static void add_column(search *all, int64_t first, int64_t end)
     }
 }
 
-/* Whether there is an arrangement in which all nodes take s to (1 + r) s seconds; then the steps lead to it. */
+/* Whether there is an arrangement in which all nodes take s to (1 + r) s seconds.  If so, the steps describe it. */
 static bool find(search *all, double s, double r)
 {
     const int64_t most = 4 * (int64_t)sqrt((double)all->count) + 4; /* nodes of a column: there are about as many columns as nodes in one */
@@ -199,7 +202,7 @@ static bool find(search *all, double s, double r)
     return !isinf(all->steps[all->count * STATES + OFFSETS].half_perimeter);
 }
 
-/* Rows as far between the least and the most as the column allows, for all nodes alike. */
+/* Chooses rows between the least and the most, at the same fraction for all nodes, so that they fill the column. */
 static void fill_column(const search *all, int64_t first, int64_t end, int64_t column, int64_t width, yoke_rectangle *rectangles)
 {
     int64_t least = 0, most = 0, low, high, row = 0;
@@ -236,7 +239,7 @@ static void lay_out(const search *all, yoke_rectangle *rectangles)
     }
 }
 
-/* Of the predicted seconds of the nodes: (longest - shortest) / shortest. */
+/* (longest - shortest) / shortest of the predicted seconds of the nodes. */
 static double imbalance(const search *all, const yoke_rectangle *rectangles)
 {
     double longest = 0, shortest = INFINITY;
@@ -250,7 +253,10 @@ static double imbalance(const search *all, const yoke_rectangle *rectangles)
     return (longest - shortest) / shortest;
 }
 
-/* Takes the shortest sum of half perimeters of all s with which `seconds`, that all take with exact areas, is within [s, (1 + r) s]. */
+/*
+ * `seconds` is the time of all nodes with exact areas.  Of all s with `seconds` in [s, (1 + r) s], chooses the arrangement with the least
+ * sum of half perimeters.
+ */
 static bool try_all(search *all, double seconds, double r, yoke_rectangle *rectangles)
 {
     double best = INFINITY;

@@ -1,8 +1,9 @@
 /*
- * nested_devices.c - IDPA (Clarke, sect. 1.9): the columns of one node's rectangle, shared by its devices while these are measured.
+ * nested_devices.c - IDPA (Clarke, sect. 1.9): the columns of one node's rectangle are shared by its devices while these are measured.
  *
- * Unlike the published outline the models are kept in blocks from one rectangle to the next, so that the height of a rectangle may change; devices
- * without columns are not timed; and it ends where a partition comes up again, with the best one that was measured.
+ * It differs from the published outline in three points.  Models are in blocks and are kept from one rectangle to the next, so the height
+ * of a rectangle may change.  Devices without columns are not timed.  It ends if a partition is repeated, with the best partition that was
+ * measured.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +54,7 @@ void nested_node_take(nested_node *node, const nested_settings *settings, const 
     if (!iterated || balanced || node->rounds == 0 || longest < node->best_s) take_as_best(node, longest);
     memcpy(node->tried + node->rounds * node->devices, node->columns, bytes(node));
     node->rounds++;
-    /* Speeds of the single CPM are constants: known from the first shares, not measured again. */
+    /* Speeds of the single CPM are constants, known from the first shares; they are not measured again. */
     node->done = settings->strategy == YOKE_NESTED_HOMOGENEOUS || (settings->strategy == YOKE_NESTED_SINGLE_CPM && !first);
     if (node->done) return;
     learn(node, settings, seconds, round);

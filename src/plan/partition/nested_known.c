@@ -1,5 +1,6 @@
 /*
- * nested_known.c - partitions by what was measured elsewhere: nodes of one device whose models are made of given points, instead of a kernel that measures.
+ * nested_known.c - partitions from earlier measurements: the models of nodes with one device are made of given points, not measured with a
+ * kernel.
  */
 #include <math.h>
 
@@ -12,7 +13,7 @@ typedef struct known {
     yoke_context *context;
     const yoke_nested_options *options;
     nested_model *models; /* [num_nodes] */
-    double *limits;       /* [num_nodes]: blocks that are not exceeded; infinite: none is stated, or there is no room within all */
+    double *limits;       /* [num_nodes]: blocks that are not exceeded; infinite: no limit is stated, or all limits together have no room */
 } known;
 
 static yoke_status check(yoke_context *context, const yoke_nested_options *options)
@@ -37,7 +38,7 @@ static yoke_status check(yoke_context *context, const yoke_nested_options *optio
     return YOKE_OK;
 }
 
-/* The latest one of the points counts as one more measurement of its node. */
+/* Adds a point as the next measurement of its node. */
 static void add_point(nested_model *model, const yoke_nested_point *point)
 {
     int64_t round = 0;
@@ -64,7 +65,7 @@ static yoke_status learn(known *all)
     return YOKE_OK;
 }
 
-/* Work, or the messages that come meanwhile. */
+/* Predicted seconds: the longer of the work and the messages that overlap with it. */
 static yoke_status predict(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
 {
     const known *all = user;

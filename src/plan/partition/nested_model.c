@@ -1,5 +1,5 @@
 /*
- * nested_model.c - partial models of nodes and devices, and shares by them (FPM-PA).
+ * nested_model.c - partial models of nodes and devices, and shares computed from them (FPM-PA).
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void drop_contradictions(nested_model *model, const nested_point *added)
     }
 }
 
-/* Where seconds do not rise the curve has their maximum so far, up to the next point above it. */
+/* Where seconds do not increase, the curve stays at their maximum so far, up to the next point above it. */
 static void add_knot(yoke_curve *curve, double blocks, double seconds)
 {
     if (curve->knots > 0 && (!(seconds > curve->seconds[curve->knots - 1]) || !(blocks > curve->units[curve->knots - 1]))) return;
@@ -35,10 +35,13 @@ static double slope(const nested_point *from, const nested_point *to)
     return (to->seconds - from->seconds) / (to->blocks - from->blocks);
 }
 
-/* Where the line through next and third meets the constant speed of here.  False: it does not between here and next. */
+/*
+ * Finds where the line through `next` and `third` intersects the constant speed of `here`.  Returns false if that is not between here and
+ * next.
+ */
 static bool lines_meet(const nested_point *here, const nested_point *next, const nested_point *third, double *blocks)
 {
-    static const double steeper = 1.02; /* than rounding and noise make it */
+    static const double steeper = 1.02; /* than rounding and noise cause */
     const double left = here->seconds / here->blocks, middle = slope(here, next), right = slope(next, third);
     if (!(middle > steeper * left && right > steeper * middle)) return false;
     *blocks = (right * next->blocks - next->seconds) / (right - left);
@@ -46,8 +49,9 @@ static bool lines_meet(const nested_point *here, const nested_point *next, const
 }
 
 /*
- * A corner between two points, the second of which has less speed; third: the next one; may be NULL.  Halfway the mean of the time that is linear there, and of that whose speed is; or
- * the latter, which asks for more, where there is no third point yet, and where shares came from the left twice.
+ * Adds a corner between two points, the second of which has a lower speed.  third: the point after them, may be NULL.  Halfway between the
+ * points, the corner has the mean of the linear time and the time by linear speed.  It has only the latter, which asks for more blocks, if
+ * there is no third point yet, or if shares came from the left twice.
  */
 static void add_corner(nested_model *model, const nested_point *here, const nested_point *next, const nested_point *third, double limit)
 {
@@ -63,7 +67,10 @@ static void add_corner(nested_model *model, const nested_point *here, const nest
         add_knot(&model->curve, half, third == NULL || here->round - next->round >= TWICE ? by_speed : (line + by_speed) / 2);
 }
 
-/* Behind the last knot: the speed stays, unless seconds rise more than that already, from the stated limit on or from the last point that is apart. */
+/*
+ * The slope after the last knot: that of constant speed, or, if it is larger, that of the seconds from the stated limit, or from the last
+ * point that is far enough away.
+ */
 static double slope_beyond(const nested_model *model, double blocks, double seconds, double limit)
 {
     const yoke_curve *curve = &model->curve;
@@ -76,7 +83,7 @@ static double slope_beyond(const nested_model *model, double blocks, double seco
     return slope;
 }
 
-/* The stated limit, unless the speed falls before it. */
+/* The stated limit; infinite if the speed falls before it. */
 static double limit_of(const nested_model *model)
 {
     double fastest = 0;
@@ -113,7 +120,7 @@ void nested_model_bend(nested_model *model, double blocks, double slope)
 
 double nested_longer(double rows, double columns) { return rows + columns - 2 * sqrt(rows * columns); }
 
-/* No more than half of it are sides. */
+/* Seconds of a square with as many blocks.  Sides account for at most half of the measured seconds. */
 static double of_square(const nested_model *model, const nested_point *point)
 {
     return fmax(point->measured_s - model->side_s * point->longer, point->measured_s / 2);
@@ -159,14 +166,14 @@ double nested_units(const nested_model *model, double seconds, double blocks_per
     return (held ? fmin(blocks, model->held) : blocks) / blocks_per_unit;
 }
 
-/* Whole units within some seconds, at most n. */
+/* Whole units within `seconds`, at most n. */
 static int64_t units_within(const nested_model *model, double seconds, double blocks_per_unit, int64_t n, bool held)
 {
     const double units = floor(nested_units(model, seconds, blocks_per_unit, held));
     return units < (double)n ? (int64_t)units : n;
 }
 
-/* Seconds within which just less than n units are done (returned), and n or more (*enough). */
+/* Returns seconds within which slightly less than n units are done; *enough: seconds for n or more. */
 static double bisect(int64_t count, const nested_model *models, double n, double blocks_per_unit, bool held, double *enough)
 {
     double low = 0, high = 0;
@@ -196,7 +203,7 @@ void nested_share(int64_t count, const nested_model *models, int64_t n, double b
     double enough, seconds = bisect(count, models, (double)n, blocks_per_unit, held, &enough);
     int64_t left = n;
     for (int64_t i = 0; i < count; i++) left -= units[i] = units_within(&models[i], seconds, blocks_per_unit, left, held);
-    /* Where a model's seconds stand for a while the sum jumps past n. */
+    /* If a model's seconds are constant over a range of units, the sum jumps past n. */
     for (int64_t i = 0; i < count; i++) {
         int64_t more = units_within(&models[i], enough, blocks_per_unit, n, held) - units[i];
         if (more > left) more = left;
@@ -216,7 +223,7 @@ void nested_share(int64_t count, const nested_model *models, int64_t n, double b
                 first = i;
             }
         }
-        int64_t more = left > count ? left / count : 1; /* more than one each are left only by the rounding of huge numbers */
+        int64_t more = left > count ? left / count : 1; /* more than one unit per model remains only after rounding huge numbers */
         units[first] += more;
         left -= more;
     }

@@ -1,5 +1,5 @@
 /*
- * nested_sides.c - what the sides of rectangles cost nodes, as messages that go along them.
+ * nested_sides.c - the cost of the sides of rectangles for nodes, such as messages along them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static int ascending(const void *left, const void *right)
     return a->side_s < b->side_s ? -1 : a->side_s > b->side_s;
 }
 
-/* By two points of a model with about as many blocks.  Weight 0: they tell nothing. */
+/* An estimate from two points of a model with about the same number of blocks.  Weight 0: no estimate. */
 static estimate compare(const nested_point *a, const nested_point *b)
 {
     static const double alike = 0.15;
@@ -26,7 +26,7 @@ static estimate compare(const nested_point *a, const nested_point *b)
     return (estimate){seconds / sides, fabs(sides) * a->blocks / a->measured_s};
 }
 
-/* The smallest value below which so much of the weight lies. */
+/* The smallest value for which the sum of weights reaches `weight`. */
 static double quantile(const estimate *list, int64_t count, double weight)
 {
     double sum = 0;
@@ -35,13 +35,13 @@ static double quantile(const estimate *list, int64_t count, double weight)
     return list[count - 1].side_s;
 }
 
-/* Seconds of a square. */
+/* Seconds of a square, shared by the devices of a node. */
 static double together_s(const nested_model *model, const nested_node *node, double blocks)
 {
     return nested_together_s(node->devices, node->models, blocks) + 2 * model->side_s * sqrt(blocks);
 }
 
-/* The time in which one more device reaches a limit that is held, after `seconds`; infinite: none does. */
+/* The next time after `seconds` at which a device reaches a limit that is held; infinite: none does. */
 static double next_limit_s(const nested_node *node, double seconds)
 {
     double next = INFINITY;
@@ -53,7 +53,7 @@ static double next_limit_s(const nested_node *node, double seconds)
     return next;
 }
 
-/* The blocks with which all devices take so long. */
+/* The number of blocks that the devices of a node do within `seconds`. */
 static double blocks_within(const nested_node *node, double seconds)
 {
     double blocks = 0;
@@ -62,8 +62,8 @@ static double blocks_within(const nested_node *node, double seconds)
 }
 
 /*
- * Behind the last point devices reach limits that are held, one after the other; those that are left do the rest.  Up to the first of them the curve goes on as it is, so that limits
- * that are far away change nothing.
+ * After the last point devices reach held limits one after the other, and the remaining devices do the rest.  Up to the first limit the
+ * curve is not changed, so that distant limits have no effect.
  */
 static void add_limits(nested_model *model, const nested_node *node)
 {
@@ -82,7 +82,7 @@ static void add_limits(nested_model *model, const nested_node *node)
     }
 }
 
-/* Seconds of squares at the points of a node, as its devices have them. */
+/* Replaces the seconds of a node's points by those of squares, computed from its devices. */
 static void join_devices(nested_model *model, const nested_node *node)
 {
     for (int64_t k = 0; k < model->count; k++) {
@@ -98,7 +98,7 @@ static void join_devices(nested_model *model, const nested_node *node)
 void nested_find_sides(int64_t count, nested_model *models, const nested_node *nodes)
 {
     enum { MOST = 1024, FEWEST = 4 };
-    static const double agreement = 0.5; /* of the quartiles, to the median */
+    static const double agreement = 0.5; /* largest distance of the quartiles from each other, relative to the median */
     estimate list[MOST];
     int64_t found = 0;
     double all = 0, side_s = 0;

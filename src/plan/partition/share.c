@@ -18,7 +18,7 @@ static double sum_at(const yoke_curve *const *curves, int devices, const double 
 
 double yoke_share_real(const yoke_curve *const *curves, int devices, double n, const double *slack, double hint, double *shares)
 {
-    /* Newton's method on the piecewise linear, increasing sum; a bracket catches its cycles and the flat parts. */
+    /* Newton's method on the piecewise linear, increasing sum; a bracket handles cycles and flat segments. */
     double low = 0, high = INFINITY, seconds = hint > 0 && isfinite(hint) ? hint : curves[0]->seconds[0], slope, sum = 0;
     for (int k = 0; k < 200; k++) {
         sum = sum_at(curves, devices, slack, seconds, shares, &slope);
@@ -38,7 +38,7 @@ double yoke_share_real(const yoke_curve *const *curves, int devices, double n, c
     return seconds;
 }
 
-/* Seconds of a device with the units that it has and with one more; the latter infinite where that does not fit. */
+/* Seconds of a device with its present units and with one more; infinite: one more does not fit. */
 typedef struct rounded {
     double now, more;
 } rounded;
@@ -49,7 +49,7 @@ static rounded seconds_of(const yoke_curve *curve, double slack, int64_t units)
     return slack == 1 ? (rounded){now, more} : (rounded){now / slack, more / slack};
 }
 
-/* Returns the makespan, seconds. */
+/* Moves single units from the slowest device.  Returns the makespan in seconds. */
 static double improve(const yoke_curve *const *curves, int devices, const double *slack, int64_t *units)
 {
     rounded seconds[YOKE_SHARE_MAX_DEVICES];
@@ -71,7 +71,7 @@ static double improve(const yoke_curve *const *curves, int devices, const double
     return makespan;
 }
 
-/* What rounding took from a device; -INFINITY: it has no room for a unit more. */
+/* The part of the share that rounding removed; -INFINITY: there is no room for another unit. */
 static double missing_units(const yoke_curve *curve, double share, int64_t units)
 {
     return (double)units + 1 <= curve->most ? (share > 0 ? share : 0) - (double)units : -INFINITY;
@@ -89,12 +89,12 @@ double yoke_share_integer(const yoke_curve *const *curves, int devices, int64_t 
         missing[i] = missing_units(curves[i], shares[i], units[i]);
     }
     while (left > 0) {
-        /* One unit more for the device whose rounding took most from it; where shares are all at their limits, for any that has room. */
+        /* One unit for the device whose share lost most by rounding; if all shares are at their limits, for any device that has room. */
         int most = 0;
         for (int i = 1; i < devices; i++)
             if (missing[i] > missing[most]) most = i;
         if (missing[most] == -INFINITY) break;
-        /* More than a unit each is missing where limits cut shares short, and by rounding where n is huge. */
+        /* More than one unit per device is missing only if limits cut shares, or after rounding if n is huge. */
         double room = curves[most]->most - (double)units[most];
         int64_t more = left > devices ? left / devices : 1;
         if ((double)more > room) more = (int64_t)room;

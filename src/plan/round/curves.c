@@ -1,8 +1,9 @@
 /*
- * curves.c - seconds of a device's phases from below, as straight lines over its part of a cut.
+ * curves.c - lower bounds of the seconds of a device's phases, as linear functions of its part of a cut.
  *
- * A device with a part y of a group has at least U y - 1 units of a phase of U units (U y where that is whole for any units), as both ends of its range are
- * rounded.  Between the corners of its times those are linear, or rise ever more slowly (the line between the ends is below), or ever faster (a tangent is).
+ * A device with a part y of a group has at least U y - 1 units of a phase of U units (U y if that is an integer for all units), since both
+ * ends of its range are rounded.  Between the corners of its times the seconds are linear, or concave (then the chord is below them), or
+ * convex (then a tangent is).
  */
 #include <math.h>
 
@@ -47,7 +48,7 @@ void round_make_groups(round_search *search)
     search->num_lines = search->num_waits < room ? search->num_waits : room;
 }
 
-/* The line that a wait is of: neighbours share one where there are many. */
+/* The line that a wait belongs to; if there are many waits, neighbouring ones share a line. */
 static int line_of_wait(const round_search *search, int wait) { return wait * search->num_lines / search->num_waits; }
 
 static int wait_of(const plan_work *work, int term)
@@ -55,7 +56,7 @@ static int wait_of(const plan_work *work, int term)
     return term >= 0 ? work->phases[term].interval : work->copies_before ? work->num_intervals : 0;
 }
 
-/* A line in which devices also wait for copies is longer than their work: then the seconds of host overhead are not bounded by it. */
+/* A line in which devices also wait for copies is longer than their work, so it does not bound the seconds of host overhead. */
 static void find_overhead_lines(round_search *search)
 {
     const plan_work *work = search->work;
@@ -65,7 +66,7 @@ static void find_overhead_lines(round_search *search)
     for (int l = 0; l < search->num_lines; l++) search->overhead[l] = (char)(!copies || l != line_of_wait(search, wait_of(work, -1)));
 }
 
-/* Units of the phase that a device with the part y surely has: scale y - slack. */
+/* A device with the part y has at least scale y - slack units of the phase. */
 typedef struct term_scale {
     double scale, slack;
 } term_scale;
@@ -78,7 +79,7 @@ static term_scale scale_of(const plan_work *work, int term)
     return (term_scale){(double)phase->units, whole ? 0 : 1};
 }
 
-/* Where lines begin and end; returns how many there are, at most `most`, from 0 to 1. */
+/* The ends of the linear pieces, from 0 to 1.  Returns their number, at most `most`. */
 static int64_t corners_of(const round_search *search, const plan_level *level, const round_group *group, int64_t most, double *corners)
 {
     int64_t count = 0, kept = 0;
@@ -110,7 +111,7 @@ static int64_t corners_room(const plan_level *level, const round_group *group)
     return count;
 }
 
-/* x units, more than none */
+/* Seconds of x > 0 units. */
 static double seconds_at(const plan_time *time, double x)
 {
     if (time->speed.count == 0) return time->start_s + time->per_unit_s * x;
@@ -118,13 +119,13 @@ static double seconds_at(const plan_time *time, double x)
 }
 
 /*
- * A line that is nowhere above (side -1) or nowhere below (side 1) the seconds of x to y units.  Between points that do not lie so it is that of the fewest
- * units, or of the most.
+ * A linear function that is nowhere above (side -1) or nowhere below (side 1) the seconds of x to y units.  If the times in between are not
+ * on one piece, it is the constant time of the fewest units, or of the most.
  */
 static void line_of(const plan_time *time, int side, double x, double y, double line[2])
 {
     line[0] = line[1] = 0;
-    if (time->absent || !(y > 0) || (side < 0 && x < -1e-9 * y)) return; /* from none to some: nothing is sure */
+    if (time->absent || !(y > 0) || (side < 0 && x < -1e-9 * y)) return; /* there may be no units: no bound */
     x = fmax(x, 0);
     line[0] = seconds_at(time, side < 0 || time->speed.count == 0 ? x : y);
     line[1] = seconds_at(time, side > 0 || time->speed.count == 0 ? y : x);
@@ -185,7 +186,7 @@ static yoke_status make_curve(round_search *search, int device, const plan_level
     return status;
 }
 
-/* Seconds in each line, then joules, of a device's own phases and set-up. */
+/* Seconds in each line, and joules, of the set-up and of those phases that the device does alone. */
 static void fill_alone(round_search *search, int device, const plan_level *level, double *alone)
 {
     const plan_work *work = search->work;

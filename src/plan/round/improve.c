@@ -1,5 +1,5 @@
 /*
- * improve.c - choices for a round: whole units of relaxed parts, and what moving units and changing levels leads to.
+ * improve.c - choices for a round: relaxed parts rounded to whole units, and choices found by moving units and changing levels.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void round_offer(round_search *search, const int64_t *units, const int64_t *leve
     const search_limits *limits = search->limits;
     search_best *best = search->best;
     plan_result candidate = {.feasible = 1};
-    for (int c = 0; c < work->num_cuts; c++) { /* those that fit nowhere were left out */
+    for (int c = 0; c < work->num_cuts; c++) { /* those that fit nowhere were omitted */
         int64_t left = work->cut_units[c];
         for (int i = 0; i < work->num_devices; i++) left -= units[c * work->num_devices + i];
         if (left != 0) return;
@@ -65,7 +65,7 @@ static int64_t max_units(const round_search *search, int cut, int i)
     return cut == 0 && search->limits->most[i] < n ? search->limits->most[i] : search->limits->most[i] == 0 && cut == 0 ? 0 : n;
 }
 
-/* Moves units from one device to another, or half of them to a third (or from a third); keeps what is better. */
+/* Moves units from one device to another, or half of them to a third (or from a third).  Keeps the better choice. */
 static int try_move(round_search *search, int cut, int from, int to, int third, int64_t step, round_trial *t)
 {
     const int devices = search->work->num_devices;
@@ -88,7 +88,7 @@ static int try_move(round_search *search, int cut, int from, int to, int third, 
     return 0;
 }
 
-/* All pairs (and, of few devices, where asked for, triples) with one step; returns nonzero where any was better. */
+/* Tries moves between all pairs of devices (and, if requested, all triples) with one step.  Returns nonzero if any choice is better. */
 static int move_all(round_search *search, int64_t step, int triples, round_trial *t)
 {
     const int devices = search->work->num_devices;
@@ -118,7 +118,7 @@ static int64_t largest_cut(const plan_work *work)
     return most;
 }
 
-/* Each device left out in turn, its units with the others in proportion. */
+/* Omits each device, one after the other, and distributes its units over the others in proportion. */
 static int leave_out(round_search *search, round_trial *t)
 {
     const plan_work *work = search->work;
@@ -131,7 +131,7 @@ static int leave_out(round_search *search, round_trial *t)
             int64_t *units = t->units + c * devices, left = units[i], moved = units[i];
             const int64_t others = work->cut_units[c] - moved;
             units[i] = 0;
-            for (int turn = 0; turn < 2; turn++) /* then what rounding leaves */
+            for (int turn = 0; turn < 2; turn++) /* the second turn distributes the rounding remainder */
                 for (int j = 0; j < devices && left > 0; j++) {
                     int64_t more = turn == 0 && others > 0
                                        ? (int64_t)((double)moved * ((double)before.units[c * devices + j] / (double)others))
@@ -142,7 +142,7 @@ static int leave_out(round_search *search, round_trial *t)
                     units[j] += more;
                     left -= more;
                 }
-            units[i] = left; /* what nobody has room for */
+            units[i] = left; /* units that no other device has room for */
         }
         rank(search, t);
         move_units(search, largest_cut(work) / 64 + 1, t);
@@ -154,7 +154,7 @@ static int leave_out(round_search *search, round_trial *t)
     return better;
 }
 
-/* Another level for each device, alone; then with units moved where `moving`. */
+/* Tries the other levels of each device; if `moving`, units are moved after each change. */
 static int change_levels(round_search *search, int moving, round_trial *t)
 {
     const plan_work *work = search->work;
@@ -179,7 +179,7 @@ static int change_levels(round_search *search, int moving, round_trial *t)
     return better;
 }
 
-/* A part of the evaluations that are left, so that later choices have some. */
+/* Takes a part of the remaining evaluations, so that some are left for later choices.  Returns the rest. */
 static int64_t take_evaluations(round_search *search, int parts)
 {
     const int64_t own = search->evaluations / parts, rest = search->evaluations - own;
@@ -227,7 +227,7 @@ void round_polish(round_search *search, const int64_t *units, const int64_t *lev
     round_offer(search, t.units, t.levels);
 }
 
-/* The last unit before which a part of a group's weight ends, to the nearest. */
+/* The number of units whose weight is nearest to a part of the group's weight. */
 static int64_t units_until(const round_group *group, int64_t n, double part)
 {
     if (group->weight_sum == NULL) return (int64_t)floor(part * (double)n + 0.5);
@@ -243,7 +243,7 @@ static int64_t units_until(const round_group *group, int64_t n, double part)
     return high <= n && group->weight_sum[high] - target < target - group->weight_sum[low] ? high : low;
 }
 
-/* Units of one cut; what does not fit goes to devices that have room. */
+/* Units of one cut.  Units that do not fit are given to devices that have room. */
 static void round_cut(const round_search *search, int cut, int64_t *units)
 {
     const plan_work *work = search->work;
@@ -265,7 +265,7 @@ static void round_cut(const round_search *search, int cut, int64_t *units)
         left -= units[i];
         if (until > before) before = until;
     }
-    for (int turn = 0; turn < 2; turn++) /* first to those at work */
+    for (int turn = 0; turn < 2; turn++) /* devices at work come first */
         for (int i = 0; i < devices && left > 0; i++) {
             int64_t room = max_units(search, cut, i) - units[i];
             if (turn == 0 && units[i] == 0) continue;

@@ -1,5 +1,5 @@
 /*
- * look.c - a node of the search for rounds: narrowed, bounded, and how to split it.
+ * look.c - examines a node of the search for rounds: narrows and bounds it, and decides how to split it.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static double of_time(double seconds, int power) { return power == 0 ? 1 : power
 
 /* -------------------------------------------------------------------------------------------------- ranges of units */
 
-/* What the other devices cannot do a device must.  Returns 0 where nothing is left. */
+/* A device must do what the other devices cannot.  Returns 0 if nothing is left. */
 static int narrow_sums(const round_search *search, round_node *node)
 {
     const plan_work *work = search->work;
@@ -33,7 +33,7 @@ static int narrow_sums(const round_search *search, round_node *node)
     return 1;
 }
 
-/* Units before each device, from both ends of the cut. */
+/* The range of units before each device, from both ends of the cut. */
 static void place_ranges(round_search *search, round_node *node)
 {
     const plan_work *work = search->work;
@@ -58,7 +58,7 @@ static void place_ranges(round_search *search, round_node *node)
     }
 }
 
-/* The fewest units of a phase for n units of its cut, wherever they lie between these. */
+/* The fewest units of a phase for n units of its cut, at any position within these ranges. */
 static int64_t fewest_of(const plan_phase *phase, const int64_t before[2], const int64_t after[2], int64_t n, double cut_units)
 {
     if (phase->whole) return n;
@@ -70,7 +70,7 @@ static int64_t fewest_of(const plan_phase *phase, const int64_t before[2], const
     return surely;
 }
 
-/* At most so many, likewise. */
+/* The most units of a phase, at any position within these ranges. */
 static int64_t most_of(const plan_phase *phase, const int64_t before[2], const int64_t after[2])
 {
     return plan_phase_units(phase, before[0], after[1] - before[0]);
@@ -122,7 +122,9 @@ typedef struct interval_bound {
     double seconds, joules;
 } interval_bound;
 
-/* Seconds of a device at a level with the fewest units, in each interval; all of them.  INFINITY: no kernel. */
+/*
+ * Seconds in each interval of a device at a level, with the fewest units.  Returns the sum of all intervals.  INFINITY: there is no kernel.
+ */
 static double fewest_seconds(const round_search *search, const round_node *node, int i, int l, double *intervals, double *joules)
 {
     const plan_work *work = search->work;
@@ -146,7 +148,7 @@ static double fewest_seconds(const round_search *search, const round_node *node,
     return all;
 }
 
-/* The longest that an interval can be for a device, over its levels. */
+/* The longest time of a device in each interval, over its levels. */
 static void find_most_seconds(round_search *search, const round_node *node, int i)
 {
     const plan_work *work = search->work;
@@ -170,7 +172,7 @@ static void find_most_seconds(round_search *search, const round_node *node, int 
     }
 }
 
-/* Which levels of a device may be in the node, and the least of their seconds.  Returns 0 where it can neither work nor be off. */
+/* Finds the levels of a device that are possible in the node, and their least seconds.  Returns 0 if it can neither work nor be off. */
 static int look_at_device(round_search *search, round_node *node, int i, double *min_s, double *copy_s)
 {
     const plan_work *work = search->work;
@@ -205,11 +207,11 @@ static int look_at_device(round_search *search, round_node *node, int i, double 
     if (!must) *min_s = 0;
     if (!any && must) return 0;
     if (any || !may) return 1;
-    for (int c = 0; c < work->num_cuts; c++) round_units(search, node, c, i)[1] = 0; /* it can only be off */
+    for (int c = 0; c < work->num_cuts; c++) round_units(search, node, c, i)[1] = 0; /* the device can only be off */
     return 1;
 }
 
-/* Levels at the ends of a range that are not possible leave it. */
+/* Removes levels that are not possible from the ends of the ranges. */
 static void narrow_levels(const round_search *search, round_node *node)
 {
     for (int i = 0; i < search->work->num_devices; i++) {
@@ -223,7 +225,9 @@ static void narrow_levels(const round_search *search, round_node *node)
     }
 }
 
-/* Joules above `seconds` of the least idle power, by the fewest units, and the price of waiting. */
+/*
+ * A lower bound of the joules with a makespan `seconds`: least idle powers, energy of the fewest units, and host overhead while hosts wait.
+ */
 static double least_joules(round_search *search, const round_node *node, double seconds)
 {
     const plan_work *work = search->work;
@@ -258,7 +262,7 @@ static double least_joules(round_search *search, const round_node *node, double 
     return sum;
 }
 
-/* Nonzero where no choice of the node keeps the power cap. */
+/* Nonzero: no choice of the node keeps the power cap. */
 static int breaks_cap(const round_search *search, const round_node *node)
 {
     const plan_work *work = search->work;
@@ -288,7 +292,7 @@ static int breaks_cap(const round_search *search, const round_node *node)
 
 /* ------------------------------------------------------------------------------------------------------ capacities */
 
-/* Nonzero where a device can have n units of a cut within the node's makespan at some level, whatever else it has. */
+/* Nonzero: a device can have n units of a cut within the node's makespan at some level, whatever other units it has. */
 static int can_have(const round_search *search, const round_node *node, int cut, int i, int64_t n)
 {
     const plan_work *work = search->work;
@@ -314,7 +318,7 @@ static int can_have(const round_search *search, const round_node *node, int cut,
     return 0;
 }
 
-/* Returns nonzero where a range became smaller. */
+/* Returns nonzero if a range became smaller. */
 static int narrow_capacities(const round_search *search, round_node *node)
 {
     int changed = 0;
@@ -322,7 +326,7 @@ static int narrow_capacities(const round_search *search, round_node *node)
         for (int i = 0; i < search->work->num_devices; i++) {
             int64_t *units = round_units(search, node, c, i), low = units[0], high = units[1];
             if (low == high || !search->box.may_work[i] || can_have(search, node, c, i, high)) continue;
-            while (high - low > 1) { /* low can be, high cannot */
+            while (high - low > 1) { /* low is possible, high is not */
                 const int64_t middle = low + (high - low) / 2;
                 if (can_have(search, node, c, i, middle))
                     low = middle;
@@ -337,7 +341,7 @@ static int narrow_capacities(const round_search *search, round_node *node)
 
 /* --------------------------------------------------------------------------------------------------------- the node */
 
-/* A makespan at which nothing better can be is left out; `joules`: the least. */
+/* Removes makespans at which no choice is better than the best; `joules` is a lower bound. */
 static void narrow_makespan(const round_search *search, round_node *node, double joules)
 {
     const double enough = search_enough(search->best), standing = search->box.standing_w;
@@ -353,7 +357,7 @@ static void narrow_makespan(const round_search *search, round_node *node, double
     node->high_s = fmin(node->high_s, most * (1 + 1e-13));
 }
 
-/* Narrows once.  Returns 0 where nothing is left. */
+/* Narrows the node once.  Returns 0 if nothing is left. */
 static int look_once(round_search *search, round_node *node, double *joules)
 {
     const plan_work *work = search->work;
@@ -385,7 +389,7 @@ static int look_once(round_search *search, round_node *node, double *joules)
     return node->low_s <= node->high_s;
 }
 
-/* Nonzero where the node is one choice. */
+/* Nonzero: the node is a single choice. */
 static int is_single(const round_search *search, const round_node *node)
 {
     const plan_work *work = search->work;
@@ -405,7 +409,7 @@ static void offer_single(round_search *search, const round_node *node)
     round_offer(search, units, levels);
 }
 
-/* A bound of T by prices makes the node smaller, too. */
+/* Raises the lower end of the makespans to a bound of T by prices, which makes the node smaller.  Returns 0 if nothing is left. */
 static int raise_makespan(round_search *search, round_node *node, int turns, double *joules)
 {
     static const double narrow = 1.02;
@@ -426,7 +430,7 @@ int round_look(round_search *search, round_node *node, int turns)
         if (!narrow_capacities(search, node)) break;
         if (pass == 1 && !look_once(search, node, &joules)) return 0;
     }
-    if (!narrow_sums(search, node)) return 0; /* devices that can only be off have no units now */
+    if (!narrow_sums(search, node)) return 0; /* devices that can only be off now have no units */
     if (is_single(search, node)) {
         offer_single(search, node);
         return 0;

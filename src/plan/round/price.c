@@ -1,18 +1,18 @@
 /*
- * price.c - the state that prices give a device, apart from the others: level and parts of least cost less price.
+ * price.c - the best state of a single device under given prices: the level and parts with the least cost minus value.
  */
 #include <math.h>
 #include <string.h>
 
 #include "plan/round/round.h"
 
-/* What a state costs by the lines' prices, of one device. */
+/* The prices of a device's seconds in each line. */
 typedef struct device_prices {
-    int lines, joules; /* joules: nonzero where they count */
+    int lines, joules; /* joules: nonzero: joules have a cost */
     double seconds[PLAN_MAX_PHASES + 1], above[PLAN_MAX_PHASES + 1];
 } device_prices;
 
-/* A part of a curve: which piece, and where between its ends. */
+/* A part of a curve: the piece, and the position between its ends. */
 typedef struct place {
     double cost, part;
     int64_t piece;
@@ -30,7 +30,7 @@ static double end_cost(const round_curve *curve, int64_t end, const device_price
     return cost;
 }
 
-/* The least over parts from low to high; piece -1: no part. */
+/* The part in the range with the least cost minus value; piece -1: no part. */
 static place best_part(const round_curve *curve, const double range[2], const device_prices *prices, double price)
 {
     place best = {INFINITY, range[0], -1, 0};

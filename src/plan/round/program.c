@@ -1,23 +1,25 @@
 /*
- * program.c - the bound of a node by a linear program: each device is a mean of states, each line (interval) as long as the longest device's mean.
+ * program.c - bounds a node by a linear program.  Each device has a weighted mean of states; a line (interval) is as long as the longest
+ * mean in it.
  *
- *   least second (A + T') + sum of means' joules + host_overhead_w sum over lines of h_k        A: the node's least makespan
+ *   least second (A + T') + sum of means' joules + host_overhead_w sum over lines of h_k, where A is the node's least makespan
  *   rows: each device's seconds in a line <= t_k; its weights sum to 1; the means' parts sum to each group's total;
  *         s + sum of t_k <= A + T' and <= B, the node's most;  t_k - hosts' seconds in the line <= h_k.
  *
- * States are added by the multipliers of the rows (column generation): round_best_state.  For any multipliers what devices cost by them is a bound
- * (Lagrange), which is evaluated apart from the program, so that nothing depends on how well it was solved.  docs/methods/plan.md.
+ * States are added by column generation with the multipliers of the rows (round_best_state).  For any multipliers, the sum of the devices'
+ * least costs is a bound (Lagrange).  It is evaluated separately from the program, so it does not depend on the accuracy of the solution.
+ * docs/methods/plan.md.
  */
 #include <math.h>
 #include <string.h>
 
 #include "plan/round/program.h"
 
-/* What rows cost that are broken (as shares of the cost of all), so that a first basis is easily found. */
+/* Penalty of rows that are violated (relative to the total cost), so that a first basis is easy to find. */
 static const double broken = 1e4;
-/* Rows of seconds are moved by that much, each by another amount: equal rows make steps that lead nowhere. */
+/* Perturbation of the rows of seconds, different for each: with equal rows the simplex method makes degenerate steps. */
 static const double moved = 1e-9;
-/* States that make the cost of all less by less than this part are not added. */
+/* States that lower the total cost by less than this fraction are not added. */
 static const double least_gain = 1e-10;
 
 /* -------------------------------------------------------------------------------------------------------- memory */
@@ -76,7 +78,7 @@ void round_program_destroy(round_search *search)
 
 /* --------------------------------------------------------------------------------------------------- rows and columns */
 
-/* Joules of a state above the least idle power. */
+/* Joules of a state in excess of the least idle power. */
 static double joules_of(const node_program *p, const round_state *state)
 {
     const round_search *search = p->search;
@@ -99,7 +101,7 @@ static int add_single(node_program *p, double cost, int row)
     return plan_simplex_add(&p->search->program, cost, 1, &row, &less);
 }
 
-/* Rows, and what they are where nothing works yet. */
+/* Starts the program with its rows and their unit columns. */
 static void start_rows(node_program *p)
 {
     enum { MOST = PLAN_MAX_DEVICES * 8 + 384 + 2 * PLAN_MAX_PHASES + PLAN_MAX_CUTS + 8 };
@@ -177,7 +179,7 @@ static void add_state(node_program *p, round_state *state)
     state->column = plan_simplex_add(&p->search->program, joules_of(p, state) / p->cost_unit, count, rows, values);
 }
 
-/* Nonzero where a state of another node is one of this node. */
+/* Nonzero: a state that was found in another node is a state of this node. */
 static int is_in_box(const node_program *p, const round_state *state)
 {
     const round_search *search = p->search;
@@ -193,7 +195,7 @@ static int is_in_box(const node_program *p, const round_state *state)
     return 1;
 }
 
-/* Makes room for new states: those that no solution had since the last time go. */
+/* Makes room for new states: removes those that no solution has had since the last call. */
 static void forget_states(round_search *search)
 {
     int kept = 0;
@@ -210,7 +212,7 @@ static void forget_states(round_search *search)
 
 /* -------------------------------------------------------------------------------------------------------- the bound */
 
-/* The multipliers as prices, such that their sums are right. */
+/* Converts the multipliers to prices, scaled so that their sums are correct. */
 static void take_prices(const node_program *p, round_prices *prices)
 {
     const round_search *search = p->search;
@@ -229,7 +231,10 @@ static void take_prices(const node_program *p, round_prices *prices)
     }
 }
 
-/* A bound of second T + joules; of each device the state is added that costs less than `worth` [devices] (NULL: any), where there is room. */
+/*
+ * A bound of second T + joules.  Also adds the state of each device that costs less than `worth` [devices] (NULL: any state), while there
+ * is room.
+ */
 static double bound_at(node_program *p, const round_prices *prices, const double *worth)
 {
     round_search *search = p->search;
@@ -246,12 +251,15 @@ static double bound_at(node_program *p, const round_prices *prices, const double
         bound += cost;
         size += fabs(cost);
         if (worth != NULL && !(cost < (worth[i] - least_gain) * p->cost_unit)) continue;
-        if (search->num_states + 1 < search->most_states) search->num_states++; /* the last is for looking only */
+        if (search->num_states + 1 < search->most_states) search->num_states++; /* the last slot is scratch memory */
     }
-    return bound - 1e-14 * size; /* rounding shall not make it too high */
+    return bound - 1e-14 * size; /* rounding must not make it too high */
 }
 
-/* The objective of a bound of second T + joules, where T is in the node: least at an end, since a line times T^k is log-concave. */
+/*
+ * The objective for a bound of second T + joules with T in the node.  It is least at an end, since a linear function times T^k is
+ * log-concave.
+ */
 static double objective_of(const node_program *p, double bound)
 {
     const int power = round_power_of_time(p->search->limits->objective);
@@ -271,7 +279,7 @@ static int is_enough(const node_program *p)
 
 /* ------------------------------------------------------------------------------------------------------ its solution */
 
-/* A first basis that keeps all rows: each device in its newest state. */
+/* A feasible first basis: each device in its newest state. */
 static void start_basis(node_program *p)
 {
     const own_columns *own = &p->own;
@@ -321,7 +329,7 @@ static void choose_units(node_program *p)
     if (p->joules) p->cost_unit = fmax(p->cost_unit, best->result.feasible ? best->result.cost.energy_j : joules);
 }
 
-/* Adds states by the multipliers until none is better; the best bound and its prices. */
+/* Adds states by the multipliers until none lowers the cost.  Keeps the best bound and its prices. */
 static void solve(node_program *p, int turns)
 {
     enum { MAX_STEPS = 2000 };
@@ -371,7 +379,7 @@ static node_program program_of(round_search *search, const round_node *node, int
     if (!joules) return p;
     const int power = round_power_of_time(search->limits->objective);
     const double low = node->low_s, high = node->high_s, enough = search_enough(search->best);
-    /* E T^k < v between two makespans is below the line between v / T^k there. */
+    /* E < v / T^k implies that E is below the chord of v / T^k between the two makespans. */
     if (power > 0 && isfinite(high) && high > low && low > 0 && isfinite(enough))
         p.falling = enough * (pow(low, -power) - pow(high, -power)) / (high - low);
     p.second = search->box.standing_w + p.falling;
@@ -385,7 +393,7 @@ double round_bound_time(round_search *search, const round_node *node, int turns)
     return p.bound;
 }
 
-/* Between which makespan and an end that cannot be the objective crosses what is enough. */
+/* The makespan between an end that is excluded and one that is not, at which the objective reaches the best value. */
 static double crossing(const node_program *p, double outside, double inside)
 {
     const int power = round_power_of_time(p->search->limits->objective);
@@ -400,7 +408,7 @@ static double crossing(const node_program *p, double outside, double inside)
     return outside;
 }
 
-/* The bound times T^k rises and then falls: an end at which it is enough leaves the range, to where it is not. */
+/* The bound times T^k rises and then falls: an end at which it is not below the best value is moved to where it is. */
 static void narrow_makespans(const node_program *p, round_node *node)
 {
     const int power = round_power_of_time(p->search->limits->objective);

@@ -160,8 +160,8 @@ static inline int round_power_of_time(yoke_objective objective)
 }
 
 /*
- * improve.c: offers a choice (in the order of the problem); also offers what moving its units and changing its levels leads to, with one
- * of `parts` parts of the evaluations that are left.
+ * improve.c: offers a choice (in the order of the problem); round_improve also offers choices found by moving its units and changing its
+ * levels, and uses one of `parts` parts of the evaluations that are left.
  */
 void round_offer(round_search *search, const int64_t *units, const int64_t *levels);
 void round_improve(round_search *search, const int64_t *units, const int64_t *levels, int parts);

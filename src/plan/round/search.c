@@ -1,5 +1,5 @@
 /*
- * search.c - branch and bound for rounds, the node of least bound first.
+ * search.c - branch and bound for rounds; the node with the least bound comes first.
  */
 #include <math.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void fill_root(const round_search *search, round_node *root)
     }
 }
 
-/* All units on one device, at each level. */
+/* Offers all units on one device, at each level. */
 static void try_single(round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
@@ -126,7 +126,7 @@ static void try_single(round_search *search, round_node *root)
     }
 }
 
-/* Even shares, improved. */
+/* Offers even shares, improved. */
 static void try_even(round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
@@ -161,7 +161,10 @@ static void improve_by_quarter(round_search *search, const int64_t *units, const
     round_improve(search, units, levels, 4);
 }
 
-/* Looks into the halves of a node and keeps them.  Diving: that of less bound becomes the node, which is not kept.  Returns nonzero where it did. */
+/*
+ * Examines the halves of a node and keeps those that are left.  When diving, the half with the smaller bound becomes the node and is not
+ * kept; returns nonzero if there is one.
+ */
 static int split_one(round_search *search, round_node *node, round_node *parts[2], int diving)
 {
     int open[2], next = -1;
@@ -181,7 +184,10 @@ static int split_one(round_search *search, round_node *node, round_node *parts[2
     return next >= 0;
 }
 
-/* Looks into halves of the best open node until none is left; now and then down to a choice; *full: more would take too much memory. */
+/*
+ * Examines the halves of the best open node until none is left; at intervals it dives to a single choice.  *full: more nodes would need too
+ * much memory.
+ */
 static yoke_status split_all(round_search *search, round_node *node, round_node *parts[2], int *full)
 {
     enum { NEEDED = 3, BETWEEN_DIVES = 32 };
@@ -206,7 +212,7 @@ static yoke_status split_all(round_search *search, round_node *node, round_node 
     return status;
 }
 
-/* What is proven once no node is open, or some were left. */
+/* Sets what is proved when no node is open, or when the search ended early. */
 static void judge(const round_search *search)
 {
     search_best *best = search->best;
@@ -272,7 +278,7 @@ static void release(round_search *search)
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) yoke_release(context, blocks[k]);
 }
 
-/* From the root; nodes: the node that is looked at, and its halves. */
+/* Searches from the root.  nodes: the node that is examined, and its halves. */
 static yoke_status search_tree(round_search *search, round_node *nodes[3])
 {
     fill_root(search, nodes[0]);
@@ -287,7 +293,8 @@ static yoke_status search_tree(round_search *search, round_node *nodes[3])
     }
     int full = 0;
     status = split_all(search, nodes[0], nodes + 1, &full);
-    if (status == YOKE_OK && search->count > 0 && search->best->result.feasible) { /* once more, with all evaluations that are left */
+    /* improve the best once more, with all evaluations that are left */
+    if (status == YOKE_OK && search->count > 0 && search->best->result.feasible) {
         const plan_result last = search->best->result;
         round_improve(search, last.units, last.levels, 1);
     }

@@ -1,5 +1,5 @@
 /*
- * simplex.c - the primal simplex method with an explicit inverse, for some hundred rows.
+ * simplex.c - the primal simplex method with an explicit inverse, for some hundreds of rows.
  */
 #include "plan/round/simplex.h"
 
@@ -64,7 +64,7 @@ int plan_simplex_add(plan_simplex *simplex, double cost, int entries, const int 
     return column;
 }
 
-/* The column in terms of the basis. */
+/* Expresses the entering column in terms of the basis. */
 static void find_entering(plan_simplex *simplex, int column)
 {
     const int rows = simplex->rows;
@@ -116,7 +116,7 @@ static void find_multipliers(plan_simplex *simplex)
     }
 }
 
-/* The column that lowers the cost most; -1: none does. */
+/* The column with the most negative reduced cost; -1: none. */
 static int best_column(const plan_simplex *simplex)
 {
     int best = -1;
@@ -134,7 +134,7 @@ static int best_column(const plan_simplex *simplex)
     return best;
 }
 
-/* The row whose basic column is the first to become nothing; of equals that of the largest pivot.  -1: none does. */
+/* The row whose basic variable first becomes 0; of equal ones, that with the largest pivot.  -1: none. */
 static int first_to_leave(const plan_simplex *simplex)
 {
     int best = -1;

@@ -1,12 +1,12 @@
 /*
- * solution.c - what the solution of a node's program says: mean parts, levels, and how far each device is from one state.
+ * solution.c - reads the solution of a node's program: mean parts, levels, and the distance of each device from a single state.
  */
 #include <math.h>
 #include <string.h>
 
 #include "plan/round/program.h"
 
-/* Of the devices: mean parts, and the levels of most weight. */
+/* The mean parts of the devices, and their levels of largest weight. */
 static void take_means(node_program *p)
 {
     round_search *search = p->search;
@@ -49,7 +49,10 @@ static void take_means(node_program *p)
         }
 }
 
-/* Parts sum to the totals; of a cut whose units cost nothing as another group of it, or the same for all. */
+/*
+ * Scales parts so that they sum to the totals.  If units of a group cost nothing, its parts are equal, or those of another group of the
+ * same cut.
+ */
 static void settle_parts(const node_program *p)
 {
     const round_search *search = p->search;
@@ -65,7 +68,7 @@ static void settle_parts(const node_program *p)
             if (search->groups[g].cut == c) memcpy(mixed + c * p->devices, mixed + g * p->devices, (size_t)p->devices * sizeof(double));
 }
 
-/* By how much the mean of a device's states costs less than its mean parts would. */
+/* The difference between the cost of a device's mean parts and the smaller cost of its mean of states. */
 static double roughness(node_program *p, int i)
 {
     round_search *search = p->search;

@@ -1,16 +1,16 @@
 /*
- * split.c - which range of a node to divide: where the solution of its program is least like a choice.
+ * split.c - selects the range of a node to split: where the solution of the program differs most from a choice.
  */
 #include <math.h>
 
 #include "plan/round/round.h"
 
-/* The part of what is missing to the best choice that the solution must explain; else whole units do. */
+/* The solution must explain this fraction of the gap to the best choice; otherwise the cause is that units are whole. */
 static const double explained = 0.2;
-/* Makespans nearer to each other than that are not divided: what else is open decides. */
+/* Makespans closer to each other than this are not split; other ranges are. */
 static const double least_apart = 1e-3;
 
-/* The group whose parts say how a cut is divided. */
+/* The group whose parts define how a cut is divided. */
 static int group_of_cut(const round_search *search, int cut)
 {
     for (int g = 0; g < search->num_groups; g++)
@@ -18,7 +18,7 @@ static int group_of_cut(const round_search *search, int cut)
     return cut;
 }
 
-/* Of units: the last before which a jump of the device's seconds lies, between the fewest and the most units of its states. */
+/* The last number of units before a jump of the device's seconds, between the fewest and the mean units of its states. */
 static int64_t jump_between(const round_search *search, int cut, double few, double mean)
 {
     const plan_work *work = search->work;
@@ -27,7 +27,7 @@ static int64_t jump_between(const round_search *search, int cut, double few, dou
     for (int p = 0; p < work->num_phases; p++) {
         const plan_phase *phase = &work->phases[p];
         if (phase->cut != cut || phase->whole || phase->units == 0 || phase->weight_sum != NULL) continue;
-        const double part = 1 / (double)phase->units; /* fewer may have no unit of it */
+        const double part = 1 / (double)phase->units; /* smaller parts may have no unit of the phase */
         if (part < few || part > mean) continue;
         const int64_t units = (int64_t)floor(part * n);
         if (units > at) at = units;
@@ -35,7 +35,7 @@ static int64_t jump_between(const round_search *search, int cut, double few, dou
     return at;
 }
 
-/* Where to divide the units of a device; -1: nowhere. */
+/* The last unit of the first half if the units of a device are split; -1: no split. */
 static int64_t units_at(const round_search *search, const round_node *node, int cut, int i)
 {
     const plan_work *work = search->work;
@@ -49,7 +49,7 @@ static int64_t units_at(const round_search *search, const round_node *node, int 
     return at;
 }
 
-/* The device's states differ in parts by more than its states at one level. */
+/* Nonzero: the device's states differ in their parts by more than states at one level do. */
 static int differ_in_parts(const round_search *search, int cut, int i)
 {
     const double *range = search->relaxed.parts[group_of_cut(search, cut) * search->work->num_devices + i];
@@ -81,14 +81,14 @@ static void split_device(const round_search *search, round_node *node, int i)
     node->at = units_at(search, node, cut, i);
 }
 
-/* Seconds that others are compared with. */
+/* The reference for differences of seconds. */
 static double usual_seconds(const round_search *search, const round_node *node)
 {
     if (isfinite(node->high_s)) return fmax(node->high_s, 1e-300);
     return fmax(search->best->result.feasible ? search->best->result.cost.time_s : node->low_s, 1e-300);
 }
 
-/* By how much a device's seconds, or joules, differ between levels with the relaxed parts. */
+/* The difference of a device's seconds, or joules, between its levels, with the relaxed parts. */
 static double spread_of_levels(const round_search *search, const round_node *node, int i)
 {
     const plan_work *work = search->work;
@@ -117,7 +117,7 @@ static double spread_of_levels(const round_search *search, const round_node *nod
     return of_seconds + (most[1] - least[1]) / fmax(search->box.standing_w * usual, 1e-300);
 }
 
-/* By how much the seconds of a device's fastest level differ between the fewest and the most units. */
+/* The difference between the seconds of the most and of the fewest units, at the level where it is smallest. */
 static double spread_of_units(const round_search *search, const round_node *node, int cut, int i)
 {
     const plan_work *work = search->work;
@@ -137,10 +137,10 @@ static double spread_of_units(const round_search *search, const round_node *node
         }
         spread = fmin(spread, this);
     }
-    return isinf(spread) ? 1e-9 : spread / usual_seconds(search, node) + 1e-9; /* never nothing */
+    return isinf(spread) ? 1e-9 : spread / usual_seconds(search, node) + 1e-9; /* never 0 */
 }
 
-/* Where the program's solution is all but a choice: the range that makes the largest difference. */
+/* If the program's solution is nearly a choice: splits the range that makes the largest difference. */
 static void split_widest(const round_search *search, round_node *node)
 {
     const plan_work *work = search->work;
@@ -178,8 +178,9 @@ static void split_widest(const round_search *search, round_node *node)
 }
 
 /*
- * By how much the bound of E is too low because the makespan is not known: the line between v / T^k at two makespans is above it by k (k + 1) / 8 of v at most,
- * times the square of how far they are apart; and idle powers above the least are counted for the least makespan only.
+ * Estimates how much the bound of E is too low because the makespan is not known.  The chord between v / T^k at two makespans is above that
+ * function by at most k (k + 1) / 8 of v times the square of their relative distance.  Idle powers in excess of the least are counted only
+ * for the least makespan.
  */
 static double rough_makespan(const round_search *search, const round_node *node)
 {

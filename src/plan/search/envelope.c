@@ -13,7 +13,7 @@ double envelope_joules(const plan_device *device, const plan_level *level, const
 
 int64_t envelope_most_points(const plan_level *level) { return level->times->speed.count == 0 ? 3 : 6 * level->times->speed.count; }
 
-/* What a curve's part costs: all but w is linear in units. */
+/* The cost of a part of a curve: all terms except w are linear in the units. */
 typedef struct part {
     const plan_level *level;
     double repetitions, idle_j, copy_j, waited_s, host_overhead_w;
@@ -25,7 +25,7 @@ static double joules_at(const part *p, double units, double seconds)
            (p->host_overhead_w > 0 ? p->host_overhead_w * fmax(0, p->waited_s - seconds) : 0);
 }
 
-/* From x to y on one piece of the curve, on one side of waited_s; `factor` is that of w. */
+/* From x to y, on one piece of the curve and on one side of waited_s.  `factor` is that of w. */
 static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, double y, envelope_point *points)
 {
     double speed_x = piece->speed + piece->slope * (x - piece->units), speed_y = piece->speed + piece->slope * (y - piece->units);
@@ -36,7 +36,7 @@ static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, 
     points[count++] = (envelope_point){x, joules_x};
     points[count++] = (envelope_point){y, joules_y};
     if (piece->flat || !(y > x)) return count;
-    /* t = x / (a + b x) is convex where b < 0; a negative factor turns that round. */
+    /* t = x / (a + b x) is convex if b < 0; a negative factor reverses this. */
     double factor =
         p->level->times->dynamic_w - (p->host_overhead_w > 0 && (seconds_x + seconds_y) / 2 <= p->waited_s ? p->host_overhead_w : 0);
     if (!(factor * piece->slope < 0)) return count;
@@ -44,7 +44,7 @@ static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, 
     double rise_x = factor * p->repetitions * a / (speed_x * speed_x) + p->copy_j,
            rise_y = factor * p->repetitions * a / (speed_y * speed_y) + p->copy_j;
     if (!(rise_y > rise_x)) return count;
-    double meet = (joules_y - joules_x + rise_x * x - rise_y * y) / (rise_x - rise_y); /* of the two tangents */
+    double meet = (joules_y - joules_x + rise_x * x - rise_y * y) / (rise_x - rise_y); /* intersection of the two tangents */
     if (!(meet > x && meet < y)) meet = x + (y - x) / 2;
     double below = fmin(joules_x + rise_x * (meet - x), joules_y - rise_y * (y - meet));
     points[count++] = (envelope_point){meet, below - 1e-15 * fabs(below)};
@@ -103,7 +103,7 @@ int64_t envelope_hull(envelope_point *points, int64_t count)
     if (count > 16)
         qsort(points, (size_t)count, sizeof *points, order_points);
     else
-        for (int64_t i = 1; i < count; i++) { /* few: insert */
+        for (int64_t i = 1; i < count; i++) { /* few points: insertion sort */
             envelope_point moved = points[i];
             int64_t k = i;
             for (; k > 0 && order_points(&moved, &points[k - 1]) < 0; k--) points[k] = points[k - 1];

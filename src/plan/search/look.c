@@ -1,17 +1,17 @@
 /*
- * look.c - what a node of the range search can hold: narrower ranges, a bound, a choice, and how to split it.
+ * look.c - examines a node of the range search: narrows its ranges, bounds its objective, offers a choice, and decides how to split it.
  */
 #include <math.h>
 
 #include "plan/search/range.h"
 
-/* Where bounds by a price are at hand, a range of makespans wider than this part is halved before anything else. */
+/* If bounds by a price are available, a range of makespans wider than this fraction is halved before any other split. */
 #define WIDE 0.05
 
-/* The relaxed choice: units where the devices' envelopes have the same slope, and its whole-numbered neighbour. */
+/* The relaxed choice: the units at which the devices' envelopes have the same slope, and integer units near them. */
 typedef struct relaxed {
-    double time_s, waited_s, joules; /* least of each */
-    double price;                    /* the slope of the last part that was taken */
+    double time_s, waited_s, joules; /* lower bounds */
+    double price;                    /* the slope of the last segment that was filled */
     double part[PLAN_MAX_DEVICES];   /* joules of the devices' envelopes */
     int64_t units[PLAN_MAX_DEVICES];
     int levels[PLAN_MAX_DEVICES];
@@ -21,7 +21,7 @@ typedef struct relaxed {
 
 static double power_at_work(const plan_level *level) { return level->idle_w + level->times->dynamic_w; }
 
-/* The most units within both makespans, of `most` at most. */
+/* The largest number of units, at most `most`, within both makespans. */
 static int64_t capacity_of(const range_search *search, const plan_device *device, const plan_level *level, const double makespans[2],
                            int64_t most)
 {
@@ -34,7 +34,7 @@ static int64_t capacity_of(const range_search *search, const plan_device *device
     return most;
 }
 
-/* Leaves out levels, and devices, that the power cap does not allow beside the others' least. */
+/* Removes levels and devices that exceed the power cap if all other devices draw their least power.  Returns 0 if nothing is left. */
 static int narrow_powers(const range_search *search, range_node *node)
 {
     const plan_work *work = search->work;
@@ -94,7 +94,7 @@ static int narrow_units(const range_search *search, range_node *node)
     return 1;
 }
 
-/* The makespan is at least that of the least units. */
+/* The makespan is at least the time of each device's fewest units.  Returns 0 if no makespan is left. */
 static int narrow_makespans(const range_search *search, range_node *node)
 {
     const plan_work *work = search->work;
@@ -126,7 +126,7 @@ static envelope_price price_of(const range_search *search, const range_node *nod
         .seconds = r->time_s, .host_overhead_w = i == node->leader ? search->host_overhead_w : 0, .waited_s = r->waited_s};
 }
 
-/* The level in the node's range that does the units at least cost (of the relaxed prices). */
+/* The level in the node's range that does the units at the least cost, with the prices of the relaxation. */
 static int cheapest(const range_search *search, const range_node *node, const relaxed *r, int i, int64_t units, double *joules)
 {
     const plan_device *device = &search->work->devices[i];
@@ -171,7 +171,7 @@ static double slope_at(const relaxed *r, int i, int64_t corner)
     return (b->joules - a->joules) / (b->units - a->units);
 }
 
-/* Takes the hulls' parts by ascending slope until there are n units. */
+/* Fills segments of the hulls in ascending order of slope until there are n units. */
 static void fill(const range_search *search, const range_node *node, relaxed *r)
 {
     r->price = NAN;
@@ -187,7 +187,7 @@ static void fill(const range_search *search, const range_node *node, relaxed *r)
         int i = 0;
         for (int k = 1; k < count; k++)
             if (slopes[k] < slopes[i]) i = k;
-        if (isinf(slopes[i])) break; /* rounding of units beyond 2^53 */
+        if (isinf(slopes[i])) break; /* rounding of units above 2^53 */
         double wide = r->hull[i][corner[i] + 1].units - r->hull[i][corner[i]].units;
         last = i;
         r->price = slopes[i];
@@ -205,7 +205,9 @@ static void fill(const range_search *search, const range_node *node, relaxed *r)
         if (r->units[i] < node->least[i]) r->units[i] = node->least[i];
         given += r->units[i];
     }
-    /* What is left, or by rounding too much, goes to the device that was filled last, then to any. */
+    /*
+     * Units that remain, or, after rounding, units in excess, are given to or taken from the device that was filled last, then any device.
+     */
     for (int step = 0; step <= count && given != search->work->units; step++) {
         int i = step == 0 && last >= 0 ? last : step % count;
         int64_t change = search->work->units - given;
@@ -240,7 +242,7 @@ static void relax(const range_search *search, range_node *node, relaxed *r)
     node->bound = plan_objective_value(search->limits->objective, &cost);
 }
 
-/* Levels for the relaxed choice: the cheapest, or for least time the fastest. */
+/* Levels for the relaxed choice: the cheapest ones, or, for least time, the fastest. */
 static void choose_levels(const range_search *search, const range_node *node, relaxed *r, double *gaps)
 {
     const plan_work *work = search->work;
@@ -259,7 +261,7 @@ static void choose_levels(const range_search *search, const range_node *node, re
     }
 }
 
-/* The same units at the levels of least power that are fast enough. */
+/* Offers the same units at those levels of least power that are fast enough. */
 static void offer_least_power(const range_search *search, const range_node *node, const relaxed *r)
 {
     const plan_work *work = search->work;
@@ -272,7 +274,7 @@ static void offer_least_power(const range_search *search, const range_node *node
     search_offer(work, search->limits, r->units, levels, search->best);
 }
 
-/* The choice's two times as they are bounded. */
+/* The two times of the choice, defined as they are bounded. */
 static void times_of(const range_search *search, const relaxed *r, double times[2])
 {
     const plan_work *work = search->work;
@@ -313,7 +315,10 @@ static int split_makespan(const range_search *search, range_node *node, const re
     return 1;
 }
 
-/* Between levels that still count, so that the chosen one is the first of its part or, if it is the first of all, alone. */
+/*
+ * Splits between levels that are not dropped: the chosen level becomes the first of its part, or, if it is the first of all, a part of its
+ * own.
+ */
 static int split_levels(range_node *node, const relaxed *r, int i)
 {
     int chosen = r->levels[i], below = chosen - 1, above = chosen + 1;
@@ -328,7 +333,7 @@ static int split_levels(range_node *node, const relaxed *r, int i)
 static int split_units(range_node *node, const relaxed *r, int i)
 {
     if (node->least[i] >= node->most[i]) return 0;
-    /* Not so near to an end that one part is nearly the whole. */
+    /* The split is not so close to an end that one part is nearly the whole range. */
     int64_t at = r->units[i], margin = (node->most[i] - node->least[i]) / 8;
     if (at > node->most[i] - 1 - margin) at = node->most[i] - 1 - margin;
     if (at < node->least[i] + margin) at = node->least[i] + margin;
@@ -338,7 +343,7 @@ static int split_units(range_node *node, const relaxed *r, int i)
     return 1;
 }
 
-/* The power cap is not kept: decide what draws most beyond its least. */
+/* The choice exceeds the power cap: split the device whose power exceeds its least power most. */
 static int split_power(const range_search *search, range_node *node, const relaxed *r)
 {
     const plan_work *work = search->work;
@@ -362,7 +367,7 @@ static int split_power(const range_search *search, range_node *node, const relax
     return 1;
 }
 
-/* raised: by how much the price bound is above the relaxed choice's, relative. */
+/* raised: relative increase of the bound from the relaxed choice to the price. */
 static int choose_split(const range_search *search, range_node *node, const relaxed *r, const double *gaps, const plan_cost *cost,
                         double raised)
 {
@@ -391,7 +396,10 @@ static int choose_split(const range_search *search, range_node *node, const rela
     return split_power(search, node, r);
 }
 
-/* Whose the second time is in the relaxed choice, and what a second of it costs: all idle powers, or host overhead. */
+/*
+ * Finds the device that determines the second time in the relaxed choice, and the cost of a second of it: all idle powers, or host
+ * overhead.
+ */
 static void find_tight(const range_search *search, range_node *node, const relaxed *r)
 {
     const plan_work *work = search->work;
@@ -418,7 +426,7 @@ static void find_tight(const range_search *search, range_node *node, const relax
     node->second_w = node->overhead_part * search->host_overhead_w;
 }
 
-/* The least time of the states (off, or a level) that a choice has. */
+/* Offers the choice of least time with the states (off, or a level) of the given choice. */
 static void offer_states(const range_search *search, const relaxed *r)
 {
     search_limits limits = *search->limits;
@@ -431,7 +439,7 @@ static void offer_states(const range_search *search, const relaxed *r)
     search->best->result.nodes = nodes;
 }
 
-/* With the host overhead the choice draws too much: whether an accelerator works must be decided. */
+/* The choice exceeds the power cap only with the host overhead: decide whether an accelerator works. */
 static int split_overhead(const range_search *search, range_node *node, const relaxed *r)
 {
     for (int i = 0; i < search->work->num_devices; i++)
@@ -440,8 +448,8 @@ static int split_overhead(const range_search *search, range_node *node, const re
 }
 
 /*
- * Least time under a power cap: is there something within less than the best time?  Where there is only one makespan it needs no splitting: each
- * choice found lowers the best to what its states can do.
+ * Least time under a power cap: is there a choice that takes less than the best time?  If there is only one makespan, no split is needed:
+ * each choice that is found lowers the best time to the least time of its states.
  */
 static int look_at_power(range_search *search, range_node *node)
 {
@@ -458,7 +466,8 @@ static int look_at_power(range_search *search, range_node *node)
         if (cost.peak_w > search->limits->power_cap_w) return split_overhead(search, node, &r);
         if (search->second != RANGE_ONE) return node->bound < search_enough(search->best) && split_makespan(search, node, &r);
         offer_states(search, &r);
-        if (!(search_enough(search->best) < enough)) return 0; /* the limits allow no better, though their rounding did */
+        /* within the limits there is no better choice; only their margin for rounding allowed one */
+        if (!(search_enough(search->best) < enough)) return 0;
     }
 }
 

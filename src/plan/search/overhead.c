@@ -1,9 +1,10 @@
 /*
- * overhead.c - host overheads that differ by the hosts' levels (PEACH: P_OH falls with f_C).
+ * overhead.c - host overheads that depend on the levels of the hosts (PEACH: P_OH falls with f_C).
  *
- * The overhead of a choice is the largest of its hosts' levels.  For each value that it may have there is one search: with the levels that have no more,
- * and that value as a constant.  It is what the choices of exactly this overhead cost, and no less than what the others cost.  So the least of all
- * searches is the least of all choices, and the least of their bounds is a bound.
+ * The overhead of a choice is the largest among the levels of its hosts.  For each possible value there is one search, restricted to levels
+ * whose overhead is at most this value, with the value as a constant overhead.  The cost in such a search is exact for choices with exactly
+ * this overhead, and not below the cost of the others.  So the least result of all searches is the minimum over all choices, and the least
+ * of their bounds is a bound.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@ static int descending(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-/* The overheads that a choice may have, the largest first; each host has one level at least.  Returns how many. */
+/*
+ * The overheads that a choice may have, in descending order.  Each host is at one of its levels, which excludes some small values.  Returns
+ * their number.
+ */
 static int64_t possible(const plan_work *work, double *overheads)
 {
     int64_t count = 0, kept = 0;
@@ -37,7 +41,7 @@ static int64_t possible(const plan_work *work, double *overheads)
     return kept;
 }
 
-/* The work with the hosts' levels that have so much overhead at most, which is that of all. */
+/* The work restricted to those levels of hosts with at most this overhead, which becomes the overhead of all choices. */
 static void restrict_to(const plan_work *work, double overhead_w, int64_t searches, plan_level *levels, plan_work *part)
 {
     *part = *work;
@@ -60,16 +64,19 @@ static void restrict_to(const plan_work *work, double overhead_w, int64_t search
     }
 }
 
-/* What all searches so far have shown. */
+/* Combined results of the searches so far. */
 typedef struct findings {
-    double bound; /* no choice has less of the objective; NaN: not known */
-    int open;     /* nonzero: one of them ended before it knew whether there is a choice */
-    int rank;     /* of what binds */
+    double bound; /* no choice has a smaller objective; NaN: not known */
+    int open;     /* nonzero: one search ended before it was known whether there is a choice */
+    int rank;     /* rank of the binding limit */
     const char *binding;
     double nearest;
 } findings;
 
-/* What binds all is what binds the search with most levels, but for a cap that with fewer of them, and less overhead, can be kept. */
+/*
+ * The binding limit is that of the search with most levels.  An exception is a power cap that can be kept with fewer levels, and so less
+ * overhead.
+ */
 static int rank_of(const search_best *found)
 {
     if (strcmp(found->result.binding, "deadline") == 0) return 2;
@@ -92,7 +99,7 @@ static void add_findings(const search_best *found, findings *all)
     all->rank = rank_of(found);
 }
 
-/* The best of all, which is evaluated at its own overhead. */
+/* Keeps the better of two choices; the new one is evaluated with its own overhead. */
 static void take_better(const plan_work *work, const plan_request *request, const search_best *found, search_best *best)
 {
     const int64_t nodes = best->result.nodes + found->result.nodes;
@@ -131,7 +138,7 @@ yoke_status search_overheads(plan_work *work, const plan_request *request, searc
     if (status == YOKE_OK) status = yoke_allocate(work->context, count, sizeof *levels, &levels);
     if (status == YOKE_OK) status = yoke_allocate(work->context, count, sizeof *overheads, &overheads);
     if (status == YOKE_OK) count = possible(work, overheads);
-    /* With all levels the time is least; what it costs does not matter where powers are not known. */
+    /* The time is least with all levels.  Where powers are not known, the cost of the overhead does not matter. */
     const int64_t searches = work->powers_known ? count : 1;
     findings all = {.bound = INFINITY, .binding = "", .nearest = NAN};
     const search_best none = *best;

@@ -1,13 +1,14 @@
 /*
- * power.c - least time under a power cap: the most units within the node's longest makespans that its power can do.
+ * power.c - least time under a power cap: the largest number of units within the node's largest makespans and the power cap.
  *
- * The relaxation lets one device mix two neighbouring states of its hull of (power, units), the others stand at corners: a knapsack of many choices.
+ * In the relaxation one device mixes two neighbouring states of its hull of (power, units), and the others are at corners: a
+ * multiple-choice knapsack problem.
  */
 #include <math.h>
 
 #include "plan/search/range.h"
 
-/* A corner of a device's hull: its state there is `level` (-1: off). */
+/* A corner of a device's hull, with its state: `level`, or -1: off. */
 typedef struct state {
     double power_w, units;
     int level;
@@ -15,12 +16,12 @@ typedef struct state {
 
 int64_t range_state_bytes(void) { return (int64_t)sizeof(state); }
 
-/* Leaves the corners of the upper hull of states that stand by ascending power; returns how many. */
+/* Reduces states in ascending order of power to the corners of their upper hull.  Returns the number of corners. */
 static int hull_of(state *states, int count)
 {
     int corners = 0;
     for (int k = 0; k < count; k++) {
-        if (corners > 0 && states[k].units <= states[corners - 1].units) continue; /* no better, though more power */
+        if (corners > 0 && states[k].units <= states[corners - 1].units) continue; /* more power, but no more units */
         while (corners > 0 && states[k].power_w <= states[corners - 1].power_w) corners--;
         while (corners > 1) {
             const state *a = &states[corners - 2], *b = &states[corners - 1], *c = &states[k];
@@ -48,7 +49,7 @@ static int states_of(const range_search *search, const range_node *node, int i, 
     return hull_of(states, count);
 }
 
-/* The least power that is drawn beside the devices: base, and host overhead where an accelerator must work. */
+/* The least power drawn apart from the devices: base power, and host overhead if an accelerator must work. */
 static double fixed_power(const range_search *search, const range_node *node)
 {
     const plan_work *work = search->work;
@@ -57,7 +58,10 @@ static double fixed_power(const range_search *search, const range_node *node)
     return work->base_w;
 }
 
-/* Takes steps of the hulls, the most units per watt first, while there is power; the one that no longer fits is the part. */
+/*
+ * Advances along the hulls, largest ratio of units per watt first, while the power suffices.  Returns the device whose next step does not
+ * fit, -1 if all steps fit.
+ */
 static int take(const range_search *search, state *const *hulls, const int *corners, double *power, int *corner, double *units)
 {
     for (;;) {
@@ -76,7 +80,7 @@ static int take(const range_search *search, state *const *hulls, const int *corn
         const state *here = &hulls[best][corner[best]];
         double wide = here[1].power_w - here->power_w;
         if (wide > *power) {
-            *units += most * *power; /* of the relaxation only */
+            *units += most * *power; /* counts in the relaxation only */
             return best;
         }
         *power -= wide;
@@ -85,7 +89,7 @@ static int take(const range_search *search, state *const *hulls, const int *corn
     }
 }
 
-/* Gives n units to the states; returns 0 where they cannot take them. */
+/* Distributes n units over the states.  Returns 0 if they have no room for all units. */
 static int share(const range_search *search, const range_node *node, state *const *hulls, const int *corner, int64_t *units, int *levels)
 {
     const plan_work *work = search->work;
@@ -130,7 +134,7 @@ int range_fill_power(const range_search *search, range_node *node, int64_t *unit
     node->split_device = -1;
     if (share(search, node, hulls, corner, units, levels)) return 1;
     if (part < 0) return 0;
-    /* Decide the device that the relaxation mixes. */
+    /* Split the device that the relaxation mixes. */
     node->split_device = part;
     node->split_units = 0;
     node->split_levels = node->least[part] == 0 ? -1 : hulls[part][corner[part]].level;

@@ -3,10 +3,11 @@
  *
  * With a price p of a unit every choice with makespan tau costs at least
  *   L(tau) = p n + base tau + sum over devices of the least over their states of [idle tau + start + (unit - p) units],
- * where a device takes all units that fit into tau if they cost less than p, else its least.  Each state's term is at least a line in tau (the units
- * that fit grow linearly until the most), so the sum of least lines is concave, and L over a range of makespans is least at one of its ends.  With a
- * second time the same holds over a rectangle and its corners; of a device's two limits any mean of both may be taken, and that one is whose weight
- * makes up for what the second time costs (node->tight, second_w).
+ * where a device has all units that fit into tau if a unit costs less than p, and otherwise its fewest units.  The term of each state is
+ * bounded below by a line in tau (the units that fit grow linearly up to the most units), so the sum of the least lines is concave, and L
+ * over a range of makespans is least at one of its ends.  With a second time the same holds for a rectangle and its corners.  A device then
+ * has two limits, and any weighted mean of them is a valid limit; the weight is chosen so that it balances the cost of the second time
+ * (node->tight, second_w).
  */
 #include <math.h>
 
@@ -14,7 +15,9 @@
 
 enum { MAX_CORNERS = 4 };
 
-/* At the corners of the ranges of makespan (bit 0: the high end) and second time (bit 1); two where there is only one makespan. */
+/*
+ * Values at the corners of the ranges of makespan (bit 0: the high end) and second time (bit 1); two corners if there is only one makespan.
+ */
 typedef struct corners {
     double at[MAX_CORNERS];
 } corners;
@@ -22,22 +25,22 @@ typedef struct corners {
 typedef struct pricing {
     const range_search *search;
     range_node *node;
-    int count; /* of corners */
+    int count; /* number of corners */
     double price;
-    corners time, waited;            /* T, and what host overhead is paid for */
+    corners time, waited;            /* T, and the time for which host overhead is counted */
     corners sum;                     /* L */
-    corners least[PLAN_MAX_DEVICES]; /* of a device's states, each corner for itself */
+    corners least[PLAN_MAX_DEVICES]; /* the least over the states of a device, at each corner */
 } pricing;
 
 int range_can_price(const range_search *search) { return search->work->linear && search->limits->objective != YOKE_OBJECTIVE_TIME; }
 
-/* A line in one of the two times: (time - offset) rate. */
+/* A linear function of one of the two times: (time - offset) rate. */
 typedef struct fit {
     int second;
     double offset, rate;
 } fit;
 
-/* Units that fit into the makespan, and into the second time; returns how many of both limits there are. */
+/* Units that fit into the makespan and into the second time.  Returns the number of limits, 1 or 2. */
 static int fits_of(const range_search *search, const plan_device *device, const plan_level *level, fit fits[2])
 {
     if (search->second == RANGE_COPIES) {
@@ -58,7 +61,7 @@ static double fit_at(const range_node *node, const fit *f, int corner)
     return (time - f->offset) * f->rate;
 }
 
-/* Of lines above the units that fit, the one that is to be taken. */
+/* Upper bounds of the units at the corners: the limit, or weighted mean of the limits, that is chosen. */
 static void units_above(const pricing *p, int i, const fit fits[2], int limits, double gain, corners *units)
 {
     const range_node *node = p->node;
@@ -82,7 +85,7 @@ static void units_above(const pricing *p, int i, const fit fits[2], int limits, 
     }
 }
 
-/* Joules of a level at the corners; returns 0 where the level cannot do the least units. */
+/* Joules of a level at the corners.  Returns 0 if the level cannot do the fewest units. */
 static int level_line(const pricing *p, const plan_level *level, int i, corners *joules)
 {
     const range_search *search = p->search;
@@ -123,7 +126,7 @@ static double value_of(const pricing *p, double joules, double seconds)
     return plan_objective_value(p->search->limits->objective, &cost);
 }
 
-/* The objective over the ranges is at least this: a positive concave function times a power of T is least at a corner. */
+/* A lower bound of the objective over the ranges: a positive concave function times a power of T is least at a corner. */
 static double bound_of(const pricing *p, const corners *rest, const corners *joules)
 {
     double bound = INFINITY;
@@ -135,7 +138,7 @@ static double bound_of(const pricing *p, const corners *rest, const corners *jou
     return bound;
 }
 
-/* Leaves out states with which the bound is not below the best value. */
+/* Removes states with which the bound is not below the best value. */
 static void drop(pricing *p, double enough)
 {
     range_node *node = p->node;
@@ -162,7 +165,10 @@ static void drop(pricing *p, double enough)
     }
 }
 
-/* The least value on the line (of the other time's both ends) where the time `s` is a part of the way from its low end. */
+/*
+ * The least value at the fraction `part` of the range of time s, counted from its low end; with a second time, at both ends of the other
+ * range.
+ */
 static double value_across(const pricing *p, int s, double part)
 {
     double least = INFINITY;
@@ -177,7 +183,7 @@ static double value_across(const pricing *p, int s, double part)
     return least;
 }
 
-/* Cuts off the end of a range where the lines between the corners' values are not below the best. */
+/* Removes the end of a range at which the value interpolated between the corners is not below the best. */
 static void cut(const pricing *p, int s, double enough, double *low, double *high)
 {
     *low = p->node->low[s];
@@ -185,7 +191,7 @@ static void cut(const pricing *p, int s, double enough, double *low, double *hig
     int low_above = value_across(p, s, 0) >= enough;
     if (low_above == (value_across(p, s, 1) >= enough) || !(*high > *low)) return;
     double above = low_above ? 0 : 1, below = 1 - above;
-    for (int step = 0; step < 24; step++) { /* it is above on one side of one place */
+    for (int step = 0; step < 24; step++) { /* the value crosses `enough` once */
         double middle = above + (below - above) / 2;
         if (value_across(p, s, middle) >= enough)
             above = middle;

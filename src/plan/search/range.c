@@ -33,7 +33,7 @@ static double next_time(const range_search *search, const range_node *node, int 
     return next;
 }
 
-/* Splits into two; returns the number that is left (0 to 2). */
+/* Splits a node in two.  Returns the number of parts that are not empty. */
 static int split(const range_search *search, const range_node *node, range_node parts[2])
 {
     int i = node->split_device, s = node->split_second;
@@ -113,7 +113,7 @@ static range_node root_of(const range_search *search, int leader)
     return root;
 }
 
-/* The least time without a power cap bounds that of every choice, and its choice is a first one. */
+/* The least time without a power cap is a lower bound of the time of every choice; the choice that has it is offered first. */
 static double least_makespan(range_search *search)
 {
     if (search->second == RANGE_COPIES) return 0;
@@ -178,7 +178,7 @@ static yoke_status split_all(range_search *search, int *full)
     return status;
 }
 
-/* What is proven once the stack is empty, or was left. */
+/* Sets what is proved when the stack is empty, or when the search ended early. */
 static void judge(const range_search *search)
 {
     search_best *best = search->best;
@@ -188,14 +188,14 @@ static void judge(const range_search *search)
         result->gap = NAN;
         return;
     }
-    double least = search_enough(best); /* of what was not looked into */
+    double least = search_enough(best); /* bound of the nodes that were not examined */
     for (int64_t k = 0; k < search->count; k++) least = fmin(least, search->stack[k].bound);
     double gap = best->value > 0 ? fmin(1, (best->value - least) / best->value) : 0;
     result->optimal = !(gap > 2 * PLAN_ROUNDING);
     result->gap = result->optimal ? 0 : gap;
 }
 
-/* One search with a number of nodes, from the roots. */
+/* One search from the roots, with a limited number of nodes. */
 static yoke_status search_once(range_search *search, double slack, int64_t nodes)
 {
     search->count = 0;
@@ -210,8 +210,9 @@ static yoke_status search_once(range_search *search, double slack, int64_t nodes
 }
 
 /*
- * To rounding at first, with a twentieth of the nodes.  Where that takes too long (many choices are nearly equal, or the units are beyond what doubles tell apart) to a part in
- * 10^9, so that the gap is known to be that small, then to rounding with what nodes are left.
+ * At first the search is exact to rounding, with a twentieth of the nodes.  If that does not suffice (many choices are nearly equal, or
+ * doubles cannot represent all numbers of units), the search is repeated to a relative accuracy of 10^-9, so that the gap is known to be
+ * that small, and then to rounding with the nodes that are left.
  */
 static yoke_status search_repeatedly(range_search *search)
 {
@@ -219,14 +220,14 @@ static yoke_status search_repeatedly(range_search *search)
     plan_result *result = &search->best->result;
     const int64_t last = result->nodes + search->work->search_nodes, part = search->work->search_nodes / 20;
     static const double slacks[] = {PLAN_ROUNDING, 1e-9, PLAN_ROUNDING};
-    double gap = NAN; /* the least that was proven */
+    double gap = NAN; /* the smallest that was proved */
     for (int step = 0; step < 3 && result->nodes < last && !(step > 0 && search->work->stopped); step++) {
         int64_t nodes = step == 0 ? (part > FEW_NODES ? part : FEW_NODES) : step == 1 ? 10 * part : 4 * part;
         if (nodes > last - result->nodes) nodes = last - result->nodes;
         yoke_status status = search_once(search, slacks[step], nodes);
         if (status != YOKE_OK) return status;
         if (result->optimal || (search->count == 0 && !result->feasible)) return YOKE_OK;
-        gap = fmin(gap, result->gap); /* fmin leaves out what is not known */
+        gap = fmin(gap, result->gap); /* fmin ignores NaN */
         result->gap = gap;
         if (step == 1 && !(gap < 1e-8)) break;
     }

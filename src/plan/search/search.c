@@ -1,5 +1,5 @@
 /*
- * search.c - which search answers a request, and what to say where nothing can.
+ * search.c - selects the search for a request, and finds the reason if there is no choice.
  */
 #include "plan/search/search.h"
 
@@ -45,7 +45,7 @@ plan_cost search_offer(const plan_work *work, const search_limits *limits, const
     return candidate->cost;
 }
 
-/* NaN where that of any phase is not known. */
+/* NaN if the dynamic power of any phase is not known. */
 static double dynamic_power(const yoke_plan_problem *problem, const yoke_plan_level *level)
 {
     if (problem->round == NULL) return level->dynamic_power_w;
@@ -54,7 +54,7 @@ static double dynamic_power(const yoke_plan_problem *problem, const yoke_plan_le
     return 0;
 }
 
-/* Which device's power is missing that the request needs; NULL: none. */
+/* Fails if a power that the request needs is not known, and names the device. */
 static yoke_status check_powers(plan_work *work, const plan_request *request)
 {
     if ((request->objective == YOKE_OBJECTIVE_TIME && isinf(request->power_cap_w)) || work->powers_known) return YOKE_OK;
@@ -74,7 +74,7 @@ static yoke_status check_powers(plan_work *work, const plan_request *request)
     return YOKE_OK;
 }
 
-/* A search gets its own nodes while there are any of all searches, then few. */
+/* A search has its own number of nodes while the total of all searches lasts, then only few. */
 static void allow_nodes(plan_work *work)
 {
     const int64_t few = 200, left = work->max_nodes - work->nodes, most = work->options.max_nodes;
@@ -83,8 +83,9 @@ static void allow_nodes(plan_work *work)
 }
 
 /*
- * All units on one device, at each level.  Bounds take the seconds beside others for all choices, and of these alone a device takes less: once they are offered,
- * a bound that is not below the best leaves nothing out.  The search for rounds begins with them, too.
+ * Offers all units on one device, at each level.  Bounds use for all choices the seconds that a device takes while others work; only a
+ * device that works alone takes less.  Once these choices are offered, a bound that is not below the best value excludes no better choice.
+ * The search for rounds also begins with them.
  */
 static void offer_single(const plan_work *work, const search_limits *limits, search_best *best)
 {
@@ -111,7 +112,7 @@ static yoke_status search_one(plan_work *work, const search_limits *limits, sear
     return search_ranges(work, limits, best);
 }
 
-/* Least time, then least energy in that time. */
+/* Least time, then least energy within that time. */
 static yoke_status search_time(plan_work *work, const search_limits *limits, search_best *best)
 {
     yoke_status status = search_one(work, limits, best);
@@ -129,7 +130,10 @@ static yoke_status search_time(plan_work *work, const search_limits *limits, sea
     return YOKE_OK;
 }
 
-/* The least time that is proven by a part of the nodes bounds other objectives, too; what it finds is a first choice. */
+/*
+ * For other objectives a part of the nodes is used to prove a bound of the least time, which bounds them, too.  The choice that is found is
+ * offered first.
+ */
 static yoke_status bound_time(plan_work *work, search_limits *limits, search_best *best)
 {
     enum { FEW_DEVICES = 3, PART = 8 };
@@ -158,7 +162,7 @@ static yoke_status search_any(plan_work *work, const search_limits *limits, sear
     return status != YOKE_OK ? status : search_one(work, &bounded, best);
 }
 
-/* The least power cap under which the deadline can be met, by bisection over least times; INFINITY where there is none. */
+/* The least power cap under which the deadline can be met, by bisection over least times; INFINITY: there is none. */
 static yoke_status least_cap(plan_work *work, search_limits limits, double *cap)
 {
     limits.objective = YOKE_OBJECTIVE_TIME;
@@ -179,7 +183,7 @@ static yoke_status least_cap(plan_work *work, search_limits limits, double *cap)
     return status;
 }
 
-/* Why there is no choice: deadline or power cap, and the nearest value that could be met. */
+/* Finds out why there is no choice, deadline or power cap, and the nearest value of this limit that can be met. */
 static yoke_status diagnose(plan_work *work, const search_limits *limits, search_best *none)
 {
     plan_result *result = &none->result;
@@ -189,7 +193,7 @@ static yoke_status diagnose(plan_work *work, const search_limits *limits, search
     search_best best = {.value = INFINITY};
     yoke_status status = search_one(work, &relaxed, &best);
     if (status == YOKE_OK && !best.result.feasible) {
-        result->binding = "kernel"; /* only a round can lack kernels; a search that found none is no proof otherwise */
+        result->binding = "kernel"; /* only a round can lack kernels; otherwise a search that finds no choice proves nothing */
         return YOKE_OK;
     }
     int too_late = best.result.feasible && best.result.cost.time_s > limits->deadline_s;
@@ -206,7 +210,7 @@ static yoke_status diagnose(plan_work *work, const search_limits *limits, search
         result->nearest = best.result.cost.time_s;
         return YOKE_OK;
     }
-    /* The deadline can be met, or not even without it can the cap be kept. */
+    /* Without the cap the deadline can be met; or the cap cannot be kept even without the deadline. */
     result->binding = "power-cap";
     none->late = !best.result.feasible;
     if (best.result.feasible) relaxed.deadline_s = limits->deadline_s;

@@ -5,7 +5,7 @@
 
 #include "plan/search/search.h"
 
-/* The most units of a device within so many seconds, and the level that does them (of equals that which ends first). */
+/* The largest number of units of a device within `seconds`, and the level for it; of equal levels, the one that ends first. */
 static int64_t capacity(const plan_work *work, const search_limits *limits, int i, double seconds, int *chosen)
 {
     const plan_device *device = &work->devices[i];
@@ -22,7 +22,7 @@ static int64_t capacity(const plan_work *work, const search_limits *limits, int 
     return most;
 }
 
-/* Nonzero where n units can be done in so many seconds; then units and levels are how. */
+/* Nonzero: n units can be done within `seconds`; units and levels then have the choice. */
 static int enough(const plan_work *work, const search_limits *limits, double seconds, int64_t *units, int *levels)
 {
     int64_t left = work->units;
@@ -34,7 +34,7 @@ static int enough(const plan_work *work, const search_limits *limits, double sec
     return left == 0;
 }
 
-/* The longest of the devices' shortest times for all n units, at which there is surely enough. */
+/* The maximum over devices of their shortest times for all units that they may have: enough for n units. */
 static double long_enough(const plan_work *work, const search_limits *limits)
 {
     double longest = 0;
@@ -58,7 +58,7 @@ void search_least_time(plan_work *work, const search_limits *limits, search_best
         if (!(middle > low && middle < high)) break;
         best->result.nodes++;
         if (enough(work, limits, middle, units, levels)) {
-            /* Down to the end of the last device. */
+            /* Lower the end of the interval to the end of the last device. */
             double longest = 0;
             for (int i = 0; i < work->num_devices; i++)
                 if (units[i] > 0) longest = fmax(longest, plan_finish_s(&work->devices[i], &work->devices[i].levels[levels[i]], units[i]));
