@@ -6,7 +6,7 @@ enum { MOST_ARGUMENTS = 14 };
 
 typedef yoke_status launch_function(yoke_queue *queue, const yoke_argument *arguments, int single);
 
-/* A function of BLAS: what its arguments are, for checks and messages; where its arguments end there is NULL. */
+/* A function of BLAS and its arguments, for checks and messages.  The list of arguments ends with NULL. */
 typedef struct blas_function {
     const char *name;
     launch_function *launch;
@@ -87,7 +87,7 @@ static yoke_status check_kinds(const yoke_device *device, const blas_function *f
     return YOKE_OK;
 }
 
-/* An operand of `count` numbers. */
+/* Checks an operand of `count` numbers. */
 static yoke_status check_operand(const yoke_device *device, const char *what, const yoke_argument argument[2], int64_t count, int64_t size)
 {
     const yoke_buffer *buffer = argument[0].value.buffer;
@@ -119,7 +119,7 @@ static yoke_status launch_dspmv(yoke_queue *queue, const yoke_argument *argument
                                        arguments[BETA].value.float64, arguments[Y].value.buffer->handle, arguments[Y_OFFSET].value.int64));
 }
 
-/* A matrix of rows x columns: buffer, offset and the distance of rows. */
+/* Checks a matrix of rows x columns: buffer, offset and the distance between rows. */
 static yoke_status check_matrix(const yoke_device *device, const char *what, const yoke_argument argument[3], int64_t rows, int64_t columns,
                                 int64_t size)
 {

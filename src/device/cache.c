@@ -13,21 +13,24 @@
 
 static const int64_t usual_most_bytes = (int64_t)256 << 20;
 
-/* An entry's name: 32 hexadecimal digits and this; while it is being written, something and ".new" follow. */
+/* The name of an entry is 32 hexadecimal digits and this suffix.  While it is being written, unique characters and ".new" follow. */
 #define SUFFIX ".program"
 enum { DIGITS = 32, NAME_BYTES = DIGITS + sizeof SUFFIX, NEW_NAME_BYTES = NAME_BYTES + 64, STALE_S = 3600, CHUNK = 4096 };
 
-/* A file of the cache: this, the key, the data.  Numbers are as this machine writes them: programs are for this machine alone. */
+/*
+ * An entry's file consists of this header, the key and the data.  Numbers are in the machine's own byte order, since programs are only for
+ * this machine.
+ */
 typedef struct entry_header {
     char magic[8];
     uint64_t version, key_bytes, data_bytes;
-    uint64_t checksum[2]; /* of what stands before it in the header, the key and the data */
+    uint64_t checksum[2]; /* of the header up to here, the key and the data */
 } entry_header;
 
 static const char magic[8] = {'y', 'o', 'k', 'e', 'p', 'r', 'o', 'g'};
 enum { FORMAT_VERSION = 1 };
 
-/* FNV-1a with 128 bits (Fowler, Noll, Vo): not for secrets, and without collisions by chance.  Any single changed byte changes it. */
+/* FNV-1a with 128 bits (Fowler, Noll, Vo): not for secrets, but without accidental collisions.  Any single changed byte changes it. */
 __extension__ typedef unsigned __int128 hash_number;
 
 static hash_number hash_start(void) { return (hash_number)0x6c62272e07bb0142U << 64 | 0x62b821756295c58dU; }
@@ -41,7 +44,7 @@ static hash_number hash_bytes(hash_number hash, const void *bytes, size_t length
 
 /* ----------------------------------------------------------------------------------------- the directory */
 
-/* Makes the directory and those above it that are missing; what goes wrong shows at the end.  Returns 0, or the system's error. */
+/* Creates the directory and its missing parents; an error of a parent is reported by the last call.  Returns 0, or the system's error. */
 static int make_directory(char *path)
 {
     for (char *slash = path + 1; *slash != '\0'; slash++) {
@@ -53,7 +56,7 @@ static int make_directory(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* The directory that the environment asks for; "" and why where it asks for none. */
+/* The directory that the environment selects.  If it selects none, path is "" and *why the reason. */
 static void choose_directory(char path[YOKE_CACHE_PATH_BYTES], const char **why)
 {
     const char *named = getenv("YOKE_CACHE"), *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -63,7 +66,7 @@ static void choose_directory(char path[YOKE_CACHE_PATH_BYTES], const char **why)
         *why = "YOKE_CACHE is empty";
     else if (named != NULL)
         length = snprintf(path, YOKE_CACHE_PATH_BYTES, "%s", named);
-    else if (caches != NULL && caches[0] == '/') /* the XDG specification wants relative paths to be ignored */
+    else if (caches != NULL && caches[0] == '/') /* the XDG specification says that relative paths are ignored */
         length = snprintf(path, YOKE_CACHE_PATH_BYTES, "%s/yoke", caches);
     else if (home != NULL && home[0] == '/')
         length = snprintf(path, YOKE_CACHE_PATH_BYTES, "%s/.cache/yoke", home);
@@ -98,7 +101,7 @@ static int open_directory(const yoke_cache *cache)
 
 /* --------------------------------------------------------------------------------------------------- keys */
 
-/* Appends a part with its length, or with text NULL only counts. */
+/* Appends a part, preceded by its length; if text is NULL, only counts its bytes. */
 static void add_part(char *text, int64_t *bytes, const char *part)
 {
     char length_text[24];
@@ -164,7 +167,7 @@ static void set_checksum(entry_header *header, const yoke_cache_key *key, const 
     header->checksum[1] = (uint64_t)(hash & UINT64_MAX);
 }
 
-/* Reads or writes all bytes.  Returns whether that was possible. */
+/* Reads or writes all bytes.  Returns 0 if that fails. */
 static int read_all(int file, void *bytes, size_t length)
 {
     for (char *to = bytes; length > 0;) {
@@ -189,7 +192,7 @@ static int write_all(int file, const void *bytes, size_t length)
     return 1;
 }
 
-/* Compares without having room for a second key. */
+/* Compares piece by piece, so that there is no need for memory for a second key. */
 static int key_follows(int file, const yoke_cache_key *key)
 {
     char chunk[CHUNK];
@@ -201,7 +204,7 @@ static int key_follows(int file, const yoke_cache_key *key)
     return 1;
 }
 
-/* Opens an entry that only this user or root can have written; links are not followed, and a pipe does not stop us. */
+/* Opens an entry that only this user or root can have written.  Does not follow links, and does not block on a pipe. */
 static int open_entry(int directory, const char *name, int64_t *bytes)
 {
     int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -216,7 +219,10 @@ static int open_entry(int directory, const char *name, int64_t *bytes)
     return file;
 }
 
-/* Whether the file of file_bytes is an entry of this key, as far as can be told without the data, which then is what can be read next. */
+/*
+ * Nonzero: the file, of file_bytes, is an entry for this key, as far as this can be decided without its data.  The data are the next to be
+ * read.
+ */
 static int is_entry(int file, int64_t file_bytes, const yoke_cache_key *key, entry_header *header)
 {
     const int64_t before_data = (int64_t)sizeof *header + key->bytes;
@@ -239,7 +245,7 @@ static yoke_status read_entry(const yoke_cache *cache, int file, int64_t file_by
         if (memcmp(&expected, &header, sizeof header) == 0) {
             *data = read;
             *bytes = (int64_t)header.data_bytes;
-            futimens(file, NULL); /* where that is not allowed, the entry only looks older than it is */
+            futimens(file, NULL); /* if that is not allowed, the entry only looks older than it is */
             return YOKE_OK;
         }
     }
@@ -269,7 +275,7 @@ yoke_status yoke_cache_read(const yoke_cache *cache, const yoke_cache_key *key, 
 
 /* ----------------------------------------------------------------------------------------------- eviction */
 
-/* 2: an entry; 1: an entry that is being written; 0: not ours. */
+/* 2: an entry; 1: an entry that is being written; 0: any other file. */
 static int kind_of_name(const char *name)
 {
     if (strspn(name, "0123456789abcdef") != DIGITS || strncmp(name + DIGITS, SUFFIX, strlen(SUFFIX)) != 0) return 0;
@@ -285,8 +291,8 @@ static int is_older(const struct timespec *a, const struct timespec *b)
 }
 
 /*
- * Bytes of all entries, and the name of the one that was not used for the longest time, `kept` excepted; "" where there is none.  What a
- * process that died left half written is removed on the way.
+ * Bytes of all entries, and the name of the least recently used one except `kept`; "" if there is none.  Also removes incomplete entries of
+ * processes that ended.
  */
 static int64_t survey(DIR *stream, const char *kept, time_t now, char oldest[NAME_BYTES])
 {
@@ -328,13 +334,13 @@ static void evict(const yoke_cache *cache, int directory, const char *kept)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-/* Returns 0, or the system's error; then nothing is left behind. */
+/* Returns 0, or the system's error; in that case no file is left behind. */
 static int write_entry(int directory, const char *name, const yoke_cache_key *key, const void *data, int64_t bytes)
 {
     char new_name[NEW_NAME_BYTES];
     entry_header header = make_header(key, bytes);
     set_checksum(&header, key, data);
-    /* The address tells the threads of a process apart. */
+    /* The address makes the name unique among the threads of a process. */
     snprintf(new_name, sizeof new_name, "%s.%lld-%llx.new", name, (long long)getpid(), (unsigned long long)(uintptr_t)&header);
     int file = openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return errno;

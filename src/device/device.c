@@ -106,7 +106,7 @@ yoke_status(yoke_host_allocate)(yoke_device *device, int64_t bytes, void *pointe
     if (status != YOKE_OK) return status;
     if (device->backend->host_allocate == NULL) return yoke_allocate_memory(device->context, bytes, 1, 1, pointer);
     void *memory = NULL;
-    /* No bytes give a valid pointer, as with yoke_allocate. */
+    /* A request for 0 bytes returns a valid pointer, as yoke_allocate does. */
     status = yoke_device_result(device, device->backend->host_allocate(device->handle, bytes > 0 ? bytes : 1, &memory));
     if (status == YOKE_OK) memcpy(pointer, &memory, sizeof memory);
     return status;
@@ -132,7 +132,9 @@ static yoke_status fail_too_large(yoke_device *device, int64_t bytes, int64_t un
         said[0] != '\0' ? ")" : "");
 }
 
-/* Where the driver has the last word, its refusal is completed by the numbers; where it has none, the front refuses. */
+/*
+ * If the driver decides, its error message is completed with the numbers; if the backend has no such function, the front checks the size.
+ */
 static yoke_status create_memory(yoke_device *device, int64_t bytes, void **handle)
 {
     int64_t unused = 0, all = 0;

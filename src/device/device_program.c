@@ -110,7 +110,7 @@ static yoke_status check_launch(yoke_queue *queue, const yoke_function *function
     return YOKE_OK;
 }
 
-/* Fills the backend's handles of buffers. */
+/* Checks the arguments, and fills in the backend's handles of buffers. */
 static yoke_status check_arguments(const yoke_device *device, const char *name, const yoke_argument *arguments, int64_t num_arguments,
                                    void **buffers)
 {

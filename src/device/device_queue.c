@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/* Where a failure without any device is told. */
+/* The context for failures; NULL if there is no queue. */
 static yoke_context *context_of(const yoke_queue *queue) { return queue != NULL ? queue->device->context : NULL; }
 
 yoke_status yoke_queue_create(yoke_device *device, int flags, yoke_queue **queue)
@@ -41,7 +41,7 @@ void yoke_queue_destroy(yoke_queue *queue)
 
 /* ------------------------------------------------------------------------------------------------- copies */
 
-/* What every copy asks first: YOKE_OK, and *nothing if there are no bytes to move. */
+/* Checks that all copies have in common.  On YOKE_OK, *nothing is nonzero if there are no bytes to copy. */
 static yoke_status check_range(const char *call, yoke_queue *queue, const yoke_buffer *buffer, int64_t offset, int64_t bytes, int *nothing)
 {
     if (queue == NULL || buffer == NULL)
@@ -151,7 +151,7 @@ yoke_status yoke_event_wait(yoke_event *event, yoke_queue *queue)
                               queue == NULL ? backend->event_wait(event->handle) : backend->wait(queue->handle, event->handle));
 }
 
-/* Nonzero also where the device fails: its queue says so. */
+/* Also nonzero if the device fails; its queue reports the failure. */
 static int is_reached(yoke_event *event)
 {
     const yoke_backend *backend = event->device->backend;
@@ -162,7 +162,10 @@ static int is_reached(yoke_event *event)
     return yoke_device_result(event->device, status) != YOKE_OK || backend->event_reached == NULL || reached;
 }
 
-/* A moment, the longer the longer the caller has waited; on machines with a clock of their own until something ends.  Zero: none of the events will ever be reached. */
+/*
+ * Waits for a moment, whose length grows with the time that the caller has waited.  On a simulated machine, which has a clock of its own,
+ * advances to the end of the next operation instead.  Zero: none of the events will ever be reached.
+ */
 static int pass_time(yoke_event *const *events, int64_t count, double waited_s)
 {
     static const double part = 1.0 / 32, least_s = 5e-6, most_s = 5e-4;
@@ -173,7 +176,7 @@ static int pass_time(yoke_event *const *events, int64_t count, double waited_s)
         by_itself |= device->backend->pass_time == NULL;
     }
     const struct timespec moment = {.tv_nsec = (long)(1e9 * fmin(fmax(part * waited_s, least_s), most_s))};
-    if (by_itself) (void)nanosleep(&moment, NULL); /* a signal ends it early: whoever waits looks again */
+    if (by_itself) (void)nanosleep(&moment, NULL); /* a signal ends it early; the caller checks again */
     return by_itself;
 }
 

@@ -76,7 +76,7 @@ void host_launch_prepare(host_launch *launch, void *function, int64_t groups, co
 
 void host_launch_do(const host_launch *launch, int threads)
 {
-    host_launch own = *launch; /* the kernel's type promises pointers to what is not const */
+    host_launch own = *launch; /* a copy, because the kernel's type has pointers to data that are not const */
     void *arguments[YOKE_MAX_ARGUMENTS];
     for (int64_t i = 0; i < own.num_arguments; i++) arguments[i] = &own.arguments[i];
     int64_t groups = own.groups;

@@ -18,14 +18,14 @@
 
 enum { MAX_BYTES = 1 << 20, SAID_BYTES = 120 };
 
-/* Drivers of large nodes take some seconds to start. */
+/* Drivers of large nodes need several seconds to start. */
 static const double patience_s = 30;
 
 typedef struct asking {
     yoke_context *context;
     const char *kind;
     pid_t process;
-    int out, err; /* ends of pipes: records, and what the libraries print */
+    int out, err; /* read ends of pipes: records, and output of the libraries */
     char *bytes;  /* of the records so far */
     int64_t count, capacity;
     char said[SAID_BYTES]; /* the last line that was printed */
@@ -80,7 +80,7 @@ static int start(asking *ask, char *program)
 
 /* ------------------------------------------------------------------------------------------------- records */
 
-/* The record at `at`, with its contents inside of what came; NULL where there is none. */
+/* The record at `at`, if its contents have been received completely; otherwise NULL. */
 static const char *record_at(const asking *ask, int64_t at, apart_record *record)
 {
     if (ask->count - at < (int64_t)sizeof *record) return NULL;
@@ -89,7 +89,10 @@ static const char *record_at(const asking *ask, int64_t at, apart_record *record
     return record->bytes >= 0 && record->bytes <= ask->count - at ? ask->bytes + at : NULL;
 }
 
-/* Goes through all records with `found`, which may be NULL.  Returns whether the list is whole; *status: of the backend, or of `found`. */
+/*
+ * Calls `found`, which may be NULL, for all records.  Returns nonzero if the list is complete; *status is that of the backend, or of
+ * `found`.
+ */
 static int walk(const asking *ask, yoke_backend_found *found, void *user, yoke_status *status)
 {
     apart_hello own = yoke_apart_hello();
@@ -117,7 +120,7 @@ static int walk(const asking *ask, yoke_backend_found *found, void *user, yoke_s
 
 /* --------------------------------------------------------------------------------------------------- read */
 
-/* Keeps the last line that is not empty, in printable ASCII. */
+/* Stores the last line that is not empty, in printable ASCII. */
 static void hear(asking *ask, const char *text, ssize_t length)
 {
     for (ssize_t i = 0; i < length; i++) {
@@ -133,7 +136,7 @@ static void hear(asking *ask, const char *text, ssize_t length)
     }
 }
 
-/* Reads what is there.  *open becomes 0 at the end of the pipe. */
+/* Reads the bytes that are available.  *open becomes 0 at the end of the pipe. */
 static yoke_status receive(asking *ask, int from, int *open)
 {
     char part[4096];
@@ -153,7 +156,7 @@ static yoke_status receive(asking *ask, int from, int *open)
     return YOKE_OK;
 }
 
-/* Until the list is whole or nothing comes any more.  What a library's own children still hold open is not waited for. */
+/* Reads until the list is complete or the output ends.  Does not wait for children of a library that still hold a pipe open. */
 static yoke_status receive_all(asking *ask)
 {
     double end_s = yoke_clock_s() + ask->patience_s;
@@ -168,13 +171,13 @@ static yoke_status receive_all(asking *ask)
         if (wanted[1].revents != 0) status = receive(ask, ask->err, &err_open);
         if (wanted[0].revents != 0 && status == YOKE_OK) status = receive(ask, ask->out, &out_open);
     }
-    /* The last words come before the end. */
+    /* Read the last messages, which were written before the end. */
     struct pollfd rest = {.fd = ask->err, .events = POLLIN};
     while (err_open && status == YOKE_OK && poll(&rest, 1, 0) > 0) status = receive(ask, ask->err, &err_open);
     return status;
 }
 
-/* What still runs has nothing more to say; an exit status that is there already is not changed by this. */
+/* Ends the process.  One that still runs has nothing more to report; the status of one that has already ended is not changed. */
 static void stop(asking *ask, int at_once)
 {
     if (at_once) kill(ask->process, SIGKILL);

@@ -17,7 +17,7 @@
 #include "device/backends.h"
 #include "device/list_child.h"
 
-static int records = -1; /* where they go */
+static int records = -1; /* file descriptor to which they are written */
 
 static void put(apart_kind kind, const void *content, size_t bytes)
 {
@@ -28,7 +28,7 @@ static void put(apart_kind kind, const void *content, size_t bytes)
     size_t length = sizeof head + bytes;
     for (size_t done = 0; done < length;) {
         ssize_t written = write(records, record + done, length - done);
-        if (written <= 0) _exit(1); /* nobody reads any more */
+        if (written <= 0) _exit(1); /* nothing reads them any more */
         done += (size_t)written;
     }
 }
@@ -48,7 +48,7 @@ static void put_failure(yoke_context *context, yoke_status status)
     put(APART_FAILED, content, sizeof content);
 }
 
-/* Moves the records away from standard output, where libraries may print. */
+/* Moves the records away from standard output, to which libraries may print. */
 static int move_records(void)
 {
     records = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     if (backend == NULL) return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &none);
-    /* Drivers may start processes that outlive this one: they shall hold nothing open of the program that waits. */
+    /* Drivers may start processes that outlive this one.  They must not hold files of the waiting program open. */
     yoke_helper_close_above(STDERR_FILENO);
     if (!move_records()) return 1;
 
@@ -78,5 +78,5 @@ int main(int argc, char **argv)
     if (status == YOKE_OK) status = backend->list(state, put_device, NULL);
     if (status != YOKE_OK) put_failure(context, status);
     put(APART_END, NULL, 0);
-    _exit(0); /* without what libraries do at the end */
+    _exit(0); /* without the exit handlers of libraries */
 }

@@ -8,7 +8,7 @@
 #include "device/backends.h"
 #include "device/list_child.h"
 
-/* In this order they are listed, and searched for a PCI address: before OpenCL comes what a vendor made for the card itself. */
+/* Order in which kinds are listed, and searched for a PCI address: the vendor's own interface for a card precedes OpenCL. */
 static const yoke_backend *const built_in[] = {
     &yoke_backend_openmp,
     &yoke_backend_cuda,
@@ -22,8 +22,8 @@ typedef struct entry {
     const yoke_backend *backend;
     void *state;
     int started;
-    int asked;  /* somebody wanted to know its devices, or one of them */
-    int listed; /* in a process of its own: what it found, in infos */
+    int asked;  /* its devices, or one of them, were requested */
+    int listed; /* nonzero: it was listed in a separate process; infos has the result */
     yoke_device_info *infos;
     int64_t num_infos, room;
 } entry;
@@ -34,7 +34,7 @@ typedef struct registry {
     int64_t count;
 } registry;
 
-/* The reverse order of starting does not matter: backends do not know each other. */
+/* The order does not matter: backends do not depend on each other. */
 static void forget(void *devices)
 {
     registry *known = devices;
@@ -46,7 +46,7 @@ static void forget(void *devices)
     yoke_release(known->context, known);
 }
 
-/* The context's registry, made at the first question. */
+/* The context's registry, created at the first call. */
 static yoke_status get(yoke_context *context, registry **known)
 {
     if (context->devices == NULL) {
@@ -197,7 +197,7 @@ static yoke_status append(const yoke_device_info *info, void *user)
     return status;
 }
 
-/* Stands for a backend that could not even be asked. */
+/* Adds an unusable entry for a backend that could not be listed. */
 static yoke_status append_silent(listing *found, const char *kind, const char *why_not, const char *remedy)
 {
     yoke_device_info info = {.device_class = YOKE_DEVICE_OTHER};
@@ -222,7 +222,7 @@ static yoke_status keep(const yoke_device_info *info, void *user)
 
 static int is_vendors(const entry *one) { return one->backend == &yoke_backend_cuda || one->backend == &yoke_backend_opencl; }
 
-/* Vendors' libraries are asked in a process of their own, once, as long as none of their devices is used in this one. */
+/* Lists devices of vendors' libraries in a separate process, once, unless a device of this kind is used in this process. */
 static yoke_status list_apart(yoke_context *context, entry *one)
 {
     void *keeping[2] = {context, one};
@@ -250,7 +250,7 @@ static yoke_status list_one(listing *found, entry *one)
     return found->count > before || found->gpus_only ? YOKE_OK : append_silent(found, one->backend->kind, "the backend finds none", NULL);
 }
 
-/* Of one kind, or of all where it is NULL; only_asked: without those of vendors that nobody asked for. */
+/* Devices of one kind, or of all kinds if it is NULL.  only_asked: without vendors' kinds that were not requested before. */
 static yoke_status list_devices(yoke_context *context, const char *kind, int gpus_only, int only_asked, yoke_device_info **list,
                                 int64_t *count)
 {
@@ -297,7 +297,7 @@ yoke_status yoke_registry_list_asked(yoke_context *context, yoke_device_info **l
     return YOKE_OK;
 }
 
-/* Hexadecimal digits may be typed in either case. */
+/* Hexadecimal digits may be in upper or lower case. */
 static int same_address(const char *a, const char *b)
 {
     while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {

@@ -3,7 +3,7 @@
 
 #include "device/cuda/cuda.h"
 
-/* cuBLAS has numbers only: the ones that calls of ours can give. */
+/* cuBLAS has no function for the names of its errors: these are the ones that our calls can return. */
 static const char *status_text(cublasStatus_t status)
 {
     switch (status) {
@@ -32,7 +32,7 @@ static yoke_status blas_fail(const yoke_cuda_device *device, cublasStatus_t stat
                      "%s: %s with cuBLAS: %s (%d)", device->name, doing, status_text(status), (int)status);
 }
 
-/* Makes the device's cuBLAS work in this queue. */
+/* Makes the device's cuBLAS handle use this queue. */
 static cublasStatus_t enter_queue(yoke_cuda_queue *queue)
 {
     const yoke_cuda_blas *blas = &queue->device->state->blas;
@@ -49,7 +49,7 @@ static cublasStatus_t multiply(yoke_cuda_queue *queue, int n, double alpha, cons
 {
     const yoke_cuda_blas *blas = &queue->device->state->blas;
     cublasStatus_t status = enter_queue(queue);
-    /* The lower triangle by rows is the upper one by columns. */
+    /* The lower triangle stored by rows is the upper triangle stored by columns. */
     if (status == CUBLAS_STATUS_SUCCESS)
         status = blas->cublasDspmv_v2(queue->device->blas, CUBLAS_FILL_MODE_UPPER, n, &alpha, a, x, 1, &beta, y, 1);
     return status;
@@ -77,7 +77,7 @@ yoke_status yoke_cuda_dspmv(void *queue, int64_t n, double alpha, void *a, int64
     return done == CUBLAS_STATUS_SUCCESS ? YOKE_OK : blas_fail(device, done, "multiplying a packed symmetric matrix");
 }
 
-/* cuBLAS takes matrices by columns: what lies by rows is transposed for it, and (A B)^T = B^T A^T. */
+/* cuBLAS has matrices stored by columns.  A matrix stored by rows is its own transpose there, and (A B)^T = B^T A^T. */
 static cublasStatus_t multiply_matrices(yoke_cuda_queue *queue, const yoke_backend_gemm *p)
 {
     const yoke_cuda_blas *blas = &queue->device->state->blas;

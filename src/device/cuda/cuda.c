@@ -29,7 +29,7 @@ void yoke_cuda_error_text(const yoke_cuda *state, CUresult result, char *text, s
         snprintf(text, bytes, "%s (%s)", name, meaning != NULL ? meaning : "no description");
 }
 
-/* What to do about an error; "" where the driver's words must do. */
+/* The remedy for an error; "" if the driver's text is all that is known. */
 static const char *remedy_of(CUresult result)
 {
     switch (result) {
@@ -93,7 +93,7 @@ static void cannot_use(yoke_device_info *info, const char *why_not, const char *
     snprintf(info->remedy, sizeof info->remedy, "%s", remedy);
 }
 
-/* What the driver says of a device. */
+/* Properties of a device, as reported by the driver. */
 typedef struct properties {
     CUdevice ordinal;
     char model[128], pci[32];
@@ -122,7 +122,7 @@ static CUresult read_properties(const yoke_cuda_driver *driver, int number, prop
     return result;
 }
 
-/* "00000000:3B:00.0" or "0000:3b:00.0" becomes "0000:3b:00.0"; "" where it is none of these. */
+/* Converts "00000000:3B:00.0" or "0000:3b:00.0" to "0000:3b:00.0"; "" if the text has neither form. */
 static void write_address(const char *from, char *to, size_t bytes)
 {
     const char *bus = strchr(from, ':');
@@ -134,7 +134,7 @@ static void write_address(const char *from, char *to, size_t bytes)
     for (char *c = to; *c != '\0'; c++) *c = (char)tolower((unsigned char)*c);
 }
 
-/* Fills the info of device `number`; one that cannot be used says why. */
+/* Fills the info of device `number`; if it is not usable, the info has the reason. */
 static void describe(const yoke_cuda *state, int number, yoke_device_info *info, properties *found)
 {
     char why[256];
@@ -198,7 +198,7 @@ static yoke_status cuda_list(void *state, yoke_backend_found *found, void *user)
     return status;
 }
 
-/* The number in "cuda:N"; -1 where it is not of that form. */
+/* The number in "cuda:N"; -1 if the name does not have this form. */
 static int number_of(const char *name)
 {
     if (strncmp(name, "cuda:", 5) != 0 || !isdigit((unsigned char)name[5])) return -1;
@@ -207,7 +207,7 @@ static int number_of(const char *name)
     return *end == '\0' && number < 1000000 ? (int)number : -1;
 }
 
-/* Checks the name and fills the info; the device can then be opened. */
+/* Checks the name and fills the info.  On success the device can be opened. */
 static yoke_status find(yoke_cuda *cuda, const char *name, yoke_device_info *info, properties *found)
 {
     int number = number_of(name);
@@ -264,7 +264,7 @@ static void cuda_close(void *device)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* What destroys asks the driver even where the context cannot be made current: it may still know the handle. */
+/* Functions that destroy an object call the driver even if the context cannot be made current: it may still know the handle. */
 
 static yoke_status cuda_memory(void *device, int64_t *free_bytes, int64_t *all_bytes)
 {

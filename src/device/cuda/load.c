@@ -1,4 +1,4 @@
-/* The driver, NVRTC and cuBLAS, opened where they are. */
+/* Opens the driver, NVRTC and cuBLAS, if they are installed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { OLDEST_DRIVER = 11000 };
 
-/* Where a library may be, in the order of preference; ends with NULL. */
+/* Possible names of a library in order of preference, ending with NULL. */
 static const char *const driver_paths[] = {"libcuda.so.1", NULL};
 static const char *const compiler_paths[] = {"libnvrtc.so",
                                              "libnvrtc.so.13",
@@ -43,7 +43,10 @@ static finding open_library(const char *path, const yoke_symbol *symbols, void *
     return opened ? WRONG : ABSENT;
 }
 
-/* Is the library, by its environment variable, another than the usual ones?  Then *path is it, and NULL where it is switched off. */
+/*
+ * Nonzero: the environment variable replaces the usual libraries.  *path is then the library that it names, or NULL if it disables the
+ * library.
+ */
 static int replaced(const char *variable, const char **path, char why_not[256])
 {
     const char *asked = getenv(variable);
@@ -53,7 +56,10 @@ static int replaced(const char *variable, const char **path, char why_not[256])
     return 1;
 }
 
-/* The first of the paths that opens.  Otherwise says why not: of the library asked for, or of one that was found but not right, or "". */
+/*
+ * Opens the first of the paths that can be opened.  If none can, returns 0 with the reason: that of the requested library, or that of a
+ * library that was found but is not suitable, or "".
+ */
 static int open_first(const char *const *paths, const char *variable, const yoke_symbol *symbols, void *table, char why_not[256])
 {
     const char *path;
@@ -76,7 +82,7 @@ static void set_reason(yoke_cuda *state, const char *why_not, const char *remedy
     snprintf(state->remedy, sizeof state->remedy, "%s", remedy);
 }
 
-/* Why cuInit or cuDeviceGetCount failed, in words of what to do. */
+/* Describes why cuInit or cuDeviceGetCount failed, with a remedy. */
 static void explain_start(yoke_cuda *state, CUresult result, const char *call)
 {
     char error[160], why[256];
@@ -103,7 +109,7 @@ static void explain_start(yoke_cuda *state, CUresult result, const char *call)
     set_reason(state, why, remedy);
 }
 
-/* The kernel module's version, such as 580.65.06; "" where the system does not say. */
+/* The version of the kernel module, such as 580.65.06; "" if the system does not report it. */
 static void read_module_version(char *text, size_t bytes)
 {
     text[0] = '\0';
@@ -155,7 +161,7 @@ static void load_driver(yoke_cuda *state)
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Asks the compiler that was opened what it is.  Returns 1, or 0 and why not. */
+/* Queries the version and architectures of the compiler that was opened.  Returns 1, or 0 with the reason. */
 static int ask_compiler(yoke_cuda *state, char why_not[256])
 {
     const yoke_cuda_compiler *compiler = &state->compiler;
@@ -182,7 +188,9 @@ static finding try_compiler(yoke_cuda *state, const char *path, char why_not[256
     return found == FOUND && !ask_compiler(state, why_not) ? WRONG : found;
 }
 
-/* The first NVRTC that is not newer than the driver, which may not take what a newer one makes; else the first of all. */
+/*
+ * Opens the first NVRTC that is not newer than the driver, which may reject the output of a newer one; if there is none, the first of all.
+ */
 static int find_compiler(yoke_cuda *state, char why_not[256])
 {
     const char *path, *newer = NULL;

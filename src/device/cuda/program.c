@@ -1,4 +1,4 @@
-/* Programs of the cuda backend: compiled by NVRTC, kept, loaded and launched. */
+/* Programs of the cuda backend: compiled by NVRTC, cached, loaded and launched. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@ typedef struct cuda_function {
     struct cuda_function *next;
     CUfunction function;
     char name[128];
-    int most_threads;   /* of a block, by the registers that the kernel takes */
-    int num_parameters; /* -1: the driver cannot tell */
+    int most_threads;   /* limit of threads per block, from the registers that the kernel uses */
+    int num_parameters; /* -1: the driver does not report it */
     size_t bytes[YOKE_CUDA_MAX_ARGUMENTS];
 } cuda_function;
 
@@ -27,7 +27,7 @@ typedef struct cuda_program {
 
 /* ---------------------------------------------------------------------------------------------- compiling */
 
-/* What the compiler is to make: code for the card itself, or, for a card that it does not know, text for the driver's own compiler. */
+/* The output of the compiler: code for the card itself, or, for a card that it does not know, PTX text for the driver's own compiler. */
 typedef struct target {
     char option[48];
     int is_text;
@@ -44,7 +44,7 @@ static target choose_target(const yoke_cuda_device *device)
     return chosen;
 }
 
-/* The dialect and the source's texts as one; lines are counted anew in each, so that messages name the right ones. */
+/* Concatenates the dialect and the source's texts.  Line numbers restart in each, so that messages have the correct ones. */
 static yoke_status join_texts(yoke_context *context, const yoke_program_source *source, char **joined)
 {
     size_t bytes = strlen(yoke_dialect_text) + 64;
@@ -60,7 +60,7 @@ static yoke_status join_texts(yoke_context *context, const yoke_program_source *
     return YOKE_OK;
 }
 
-/* The compiler's options: our own, then the words of the source's.  *words is the memory that they point into. */
+/* The compiler's options: our own, then the words of the source's options, which point into *words. */
 static yoke_status split_options(yoke_context *context, const target *chosen, const char *text, char **words, const char ***options,
                                  int *count)
 {
@@ -91,7 +91,7 @@ static yoke_status compiler_fail(const yoke_cuda_device *device, const char *pro
                      device->state->compiler_major, device->state->compiler_minor, device->state->compiler.nvrtcGetErrorString(result));
 }
 
-/* Fails with the compiler's first messages. */
+/* Fails with the first messages of the compiler. */
 static yoke_status compiled_badly(const yoke_cuda_device *device, const char *name, nvrtcProgram program)
 {
     const yoke_cuda_compiler *compiler = &device->state->compiler;
@@ -108,7 +108,7 @@ static yoke_status compiled_badly(const yoke_cuda_device *device, const char *na
     return status;
 }
 
-/* What was made: a cubin, or text with its 0. */
+/* Reads the compiled program: a cubin, or text with its terminating 0. */
 static yoke_status take_image(const yoke_cuda_device *device, const target *chosen, const char *name, nvrtcProgram program, char **image,
                               int64_t *bytes)
 {
@@ -172,11 +172,11 @@ static yoke_status compile(const yoke_cuda_device *device, const target *chosen,
 
 /* ----------------------------------------------------------------------------------------------- programs */
 
-/* Hands the image to the driver.  *messages [LOG_BYTES] becomes what the driver's compiler says. */
+/* Loads the image into the driver.  messages [LOG_BYTES] receives the messages of the driver's compiler. */
 static CUresult load_module(const yoke_cuda_device *device, const void *image, CUmodule *module, char *messages)
 {
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {messages, (void *)(uintptr_t)LOG_BYTES}; /* the interface wants the number in the place of a pointer */
+    void *values[] = {messages, (void *)(uintptr_t)LOG_BYTES}; /* the interface requires the number in place of a pointer */
     memset(messages, 0, LOG_BYTES);
     CUresult result = yoke_cuda_enter(device);
     if (result == CUDA_SUCCESS)
@@ -185,14 +185,14 @@ static CUresult load_module(const yoke_cuda_device *device, const void *image, C
     return result;
 }
 
-/* Is it the image that the driver does not like, rather than the device that has failed? */
+/* Nonzero: the driver rejects the image; zero: the device has failed. */
 static int image_refused(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_PTX ||
            result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 }
 
-/* From the cache.  *loaded says whether there was a good entry. */
+/* Loads a program from the cache.  *loaded: there was a valid entry. */
 static yoke_status load_cached(const yoke_cuda_device *device, const yoke_cache_key *key, const char *name, CUmodule *module, int *loaded)
 {
     const yoke_cuda *state = device->state;
@@ -280,7 +280,7 @@ void yoke_cuda_program_destroy(void *device, void *program)
 
 /* ---------------------------------------------------------------------------------------------- functions */
 
-/* Newer drivers tell what parameters a kernel has; their end is told by an error. */
+/* Newer drivers report the parameters of a kernel; an error marks the end of the list. */
 static CUresult read_parameters(const yoke_cuda_driver *driver, cuda_function *function)
 {
     function->num_parameters = -1;
@@ -363,7 +363,7 @@ yoke_status yoke_cuda_launch(void *queue, void *function, int64_t groups, int64_
     yoke_status status = check_launch(kernel, groups, group_size, arguments, num_arguments);
     if (status != YOKE_OK) return status;
 
-    /* The driver copies the values before the call returns; it takes pointers to what it does not change. */
+    /* The driver copies the values before the call returns.  Its parameters are not const, although it does not change the data. */
     static const yoke_cuda_buffer no_buffer = {0};
     const void *values[YOKE_CUDA_MAX_ARGUMENTS];
     for (int64_t i = 0; i < num_arguments; i++) {

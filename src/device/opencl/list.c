@@ -1,4 +1,4 @@
-/* The devices of all platforms, and one of them opened. */
+/* Lists the devices of all platforms, and opens one of them. */
 #include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/context.h"
 #include "device/opencl/opencl.h"
 
-/* More than any machine has; what is beyond is not seen. */
+/* More than any machine has; further ones are ignored. */
 enum { MAX_PLATFORMS = 32, MAX_DEVICES = 64, LONGEST_TEXT = 16384 };
 
 /*
- * Where the extensions of the vendors say on which PCI bus a card is: cl_khr_pci_bus_info, cl_nv_device_attribute_query and
- * cl_amd_device_attribute_query.  The numbers stand here because older headers lack them.
+ * Queries of the vendors' extensions for the PCI address of a card: cl_khr_pci_bus_info, cl_nv_device_attribute_query and
+ * cl_amd_device_attribute_query.  The numbers are defined here because older headers lack them.
  */
 enum {
     PCI_BUS_INFO_KHR = 0x410F,
@@ -42,7 +42,7 @@ static const char no_driver_remedy[] = "install the GPU vendor's OpenCL driver (
 
 /* ---------------------------------------------------------------------------------- the driver's threads */
 
-/* "A-B" or "A", with 0 <= A <= B < cores. */
+/* Parses "A-B" or "A", with 0 <= A <= B < cores. */
 static int read_cores(const char *text, int64_t cores, int64_t *first, int64_t *last)
 {
     char *end = NULL;
@@ -52,7 +52,7 @@ static int read_cores(const char *text, int64_t cores, int64_t *first, int64_t *
     return end[0] == '\0' && *first <= *last && *last < cores;
 }
 
-/* The cores that YOKE_OPENCL_CORES names, in hwloc's logical order as in "openmp:A-B"; without it all that this process may use. */
+/* The cores that YOKE_OPENCL_CORES names, in hwloc's logical order as in "openmp:A-B"; without it, all cores that this process may use. */
 static yoke_status choose_cores(yoke_context *context, int64_t cores, hwloc_bitmap_t chosen)
 {
     const char *named = getenv("YOKE_OPENCL_CORES");
@@ -74,9 +74,9 @@ static yoke_status choose_cores(yoke_context *context, int64_t cores, hwloc_bitm
 }
 
 /*
- * Some drivers (PoCL) make their threads at the first question, and threads inherit what their maker is bound to.  So the calling thread,
- * which may be bound to the one core that it computes on, gets the driver's cores for a while.  *before becomes what it was bound to, or
- * NULL where nothing was changed because the system does not let us.  Errors: INPUT (YOKE_OPENCL_CORES).
+ * Some drivers (PoCL) create their threads at the first query, and threads inherit the binding of their creator.  The calling thread may be
+ * bound to the one core that it computes on, so it is temporarily bound to the driver's cores.  *before becomes its previous binding, or
+ * NULL if nothing was changed because the system does not allow it.  Errors: INPUT (YOKE_OPENCL_CORES).
  */
 static yoke_status widen_binding(yoke_context *context, hwloc_bitmap_t *before)
 {
@@ -105,7 +105,7 @@ static void restore_binding(yoke_context *context, hwloc_bitmap_t before)
 
 /* ------------------------------------------------------------------------------------------- descriptions */
 
-/* The text, cut to the room; "" where there is none. */
+/* A text property of the device, truncated to `room` bytes; "" if there is none. */
 static void device_text(const opencl_functions *cl, cl_device_id device, cl_device_info which, char *text, size_t room)
 {
     char whole[LONGEST_TEXT];
@@ -145,7 +145,8 @@ static void pci_address(const opencl_functions *cl, cl_device_id device, char pc
     } else if (has_extension(cl, device, "cl_nv_device_attribute_query") &&
                cl->clGetDeviceInfo(device, PCI_BUS_ID_NV, sizeof nv[1], &nv[1], NULL) == CL_SUCCESS &&
                cl->clGetDeviceInfo(device, PCI_SLOT_ID_NV, sizeof nv[2], &nv[2], NULL) == CL_SUCCESS) {
-        cl->clGetDeviceInfo(device, PCI_DOMAIN_ID_NV, sizeof nv[0], &nv[0], NULL); /* older drivers know no domain: then it is 0 */
+        /* Older drivers do not report the domain: then it is 0 */
+        cl->clGetDeviceInfo(device, PCI_DOMAIN_ID_NV, sizeof nv[0], &nv[0], NULL);
         snprintf(pci, 16, "%04x:%02x:%02x.%x", nv[0] & 0xffff, nv[1] & 0xff, nv[2] >> 3 & 0x1f, nv[2] & 7);
     } else if (has_extension(cl, device, "cl_amd_device_attribute_query") &&
                cl->clGetDeviceInfo(device, TOPOLOGY_AMD, sizeof amd, &amd, NULL) == CL_SUCCESS && amd.raw.type == TOPOLOGY_TYPE_PCIE_AMD) {
@@ -153,7 +154,7 @@ static void pci_address(const opencl_functions *cl, cl_device_id device, char pc
     }
 }
 
-/* Sets usable, or why not and what to do. */
+/* Sets `usable`, or the reason why the device is not usable, and the remedy. */
 static void judge(const opencl_functions *cl, cl_device_id device, yoke_device_info *info)
 {
     char version[64];
@@ -205,10 +206,10 @@ typedef struct found_device {
     char name[64];
 } found_device;
 
-/* What is called for each device; a status other than YOKE_OK ends the search. */
+/* Called for each device; a status other than YOKE_OK ends the search. */
 typedef yoke_status visit_function(const opencl_state *state, const found_device *found, void *user);
 
-/* Visits all devices.  *platforms becomes the number of platforms, *devices that of the devices. */
+/* Visits all devices.  *platforms and *devices become the numbers of platforms and of devices. */
 static yoke_status visit_devices(const opencl_state *state, visit_function *visit, void *user, int64_t *platforms, int64_t *devices)
 {
     cl_platform_id platform[MAX_PLATFORMS];
@@ -231,8 +232,8 @@ static yoke_status visit_devices(const opencl_state *state, visit_function *visi
 }
 
 /*
- * PoCL has no device, and says nothing, where it cannot keep what it compiles.  It has looked for devices before, so a directory that it can make is there.
- * Returns 0 if that is not the reason.
+ * PoCL reports no device, and no error, if it cannot store compiled programs.  It has already searched for devices, so the directory exists
+ * if it can be created.  Returns 0 if that is not the reason.
  */
 static int explain_pocl_cache(char *remedy, size_t bytes)
 {
@@ -247,7 +248,7 @@ static int explain_pocl_cache(char *remedy, size_t bytes)
     return 1;
 }
 
-/* Why there is no device at all. */
+/* Describes why there is no device at all. */
 static yoke_device_info explain_none(const opencl_state *state, int64_t platforms)
 {
     yoke_device_info info = {.name = "opencl", .kind = "opencl", .description = "OpenCL", .device_class = YOKE_DEVICE_OTHER};
@@ -296,7 +297,7 @@ yoke_status yoke_opencl_list(void *state, yoke_backend_found *found, void *user)
 
 typedef struct search {
     const char *name;
-    found_device match; /* its name is "" until it is found */
+    found_device match; /* its name is "" until a device matches */
     char names[512];    /* of all devices, for the message */
 } search;
 
@@ -381,7 +382,7 @@ yoke_status yoke_opencl_open(void *state, const char *name, yoke_device_info *in
 void yoke_opencl_close(void *device)
 {
     opencl_device *closed = device;
-    /* CLBlast keeps programs by the address of the context, which the next context may have. */
+    /* CLBlast caches programs by the address of the context; a later context may have the same address. */
     if (closed->state->clear_cache != NULL && closed->state->blas_library != NULL) closed->state->clear_cache();
     if (closed->queue != NULL) closed->cl->clReleaseCommandQueue(closed->queue);
     if (closed->driver_context != NULL) closed->cl->clReleaseContext(closed->driver_context);

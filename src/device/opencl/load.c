@@ -1,4 +1,4 @@
-/* The loader of OpenCL and CLBlast, opened where they are. */
+/* Opens the OpenCL loader and CLBlast, if they are installed. */
 #define _GNU_SOURCE /* RTLD_NODELETE */
 
 #include <dirent.h>
@@ -11,8 +11,8 @@
 #include "device/opencl/opencl.h"
 
 /*
- * Opens the library that the environment variable names, else the usual one.  Returns NULL and why not.  The code stays in memory after
- * dlclose: drivers leave threads behind that would run on nothing.
+ * Opens the library that the environment variable names, or the usual one.  Returns NULL and the reason if that fails.  The code stays in
+ * memory after dlclose, because threads that drivers leave behind would otherwise run code that is gone.
  */
 static void *open_library(const char *variable, const char *usual, char why_not[OPENCL_TEXT_BYTES])
 {
@@ -27,7 +27,10 @@ static void *open_library(const char *variable, const char *usual, char why_not[
     return library;
 }
 
-/* Writes the function's address to *pointer.  ISO C has no cast from dlsym's data pointer; POSIX makes the bytes the same. */
+/*
+ * Writes the function's address to *pointer.  ISO C has no cast from dlsym's data pointer to a function; POSIX guarantees the same
+ * representation.
+ */
 static int find_function(void *library, const char *name, void *pointer, char why_not[OPENCL_TEXT_BYTES])
 {
     void *address = dlsym(library, name);
@@ -48,7 +51,7 @@ static int find_functions(void *library, opencl_functions *cl, char why_not[OPEN
     return 1;
 }
 
-/* The first line of the file names PoCL's library. */
+/* Nonzero: the first line of the file names PoCL's library. */
 static int is_pocl(const char *path)
 {
     char line[512] = "";
@@ -63,7 +66,7 @@ static int is_pocl(const char *path)
 int yoke_opencl_makes_cpus_only(void)
 {
     static const char vendors[] = "/etc/OpenCL/vendors";
-    /* With these the loader looks elsewhere, or PoCL makes devices of other things. */
+    /* With these variables the loader searches other places, or PoCL has other devices than CPUs. */
     static const char *const variables[] = {"YOKE_LIBOPENCL", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "POCL_DEVICES"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (getenv(variables[i]) != NULL) return 0;

@@ -1,10 +1,11 @@
-/* Buffers of the opencl backend, and memory of the host that its devices copy fast. */
+/* Buffers of the opencl backend, and pinned host memory, which its devices copy fast. */
 #include <stdio.h>
 
 #include "device/opencl/opencl.h"
 
 /*
- * Drivers may put off taking memory until it is used.  Writing one byte makes them take it now, so that it is the creation that fails.
+ * Drivers may defer the allocation until memory is first used.  Writing one byte forces it now, so that a lack of memory is an error of the
+ * creation.
  */
 static cl_int take_memory(opencl_device *device, cl_mem memory)
 {
@@ -13,14 +14,17 @@ static cl_int take_memory(opencl_device *device, cl_mem memory)
     return error == CL_SUCCESS ? device->cl->clFinish(device->queue) : error;
 }
 
-/* What is free at the moment the front adds. */
+/* The front adds the amount of free memory. */
 static yoke_status too_large(opencl_device *device, int64_t bytes, const char *why)
 {
     return yoke_fail(device->context, YOKE_ERROR_DEVICE_MEMORY, "clCreateBuffer of %lld bytes: %s; one buffer may have at most %lld bytes",
                      (long long)bytes, why, (long long)device->most_bytes_at_once);
 }
 
-/* Errors that mean "too much" where memory is taken.  Some drivers say OUT_OF_RESOURCES, which elsewhere is a failed device. */
+/*
+ * Errors that mean "too large" during an allocation.  Some drivers return OUT_OF_RESOURCES, which in other calls means that the device has
+ * failed.
+ */
 static int is_too_much(cl_int error)
 {
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES || error == CL_INVALID_BUFFER_SIZE;
@@ -52,7 +56,7 @@ void yoke_opencl_buffer_destroy(void *device, void *buffer)
 
 /* ------------------------------------------------------------------------------------------------- pinned */
 
-/* Host memory that the driver made, and the buffer that it is the mapping of. */
+/* Host memory allocated by the driver, and the buffer whose mapping it is. */
 struct opencl_pinned {
     opencl_pinned *next;
     cl_mem buffer;
@@ -76,7 +80,7 @@ static yoke_status map(opencl_device *owner, int64_t bytes, opencl_pinned *pinne
     return yoke_opencl_fail(owner, error, "clCreateBuffer or clEnqueueMapBuffer", "making host memory for copies");
 }
 
-/* After a loss nothing is put into a queue any more: the driver might never do it. */
+/* After a loss no command is enqueued any more: the driver might never execute it. */
 static void unmap(opencl_device *owner, opencl_pinned *pinned)
 {
     if (pinned->memory != NULL && !owner->lost &&

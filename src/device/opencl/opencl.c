@@ -1,6 +1,6 @@
 #include "device/opencl/opencl.h"
 
-/* The errors of CL/cl.h, and those of the loader and of CLBlast that can come through. */
+/* The errors of CL/cl.h, and those of the loader and of CLBlast that calls can return. */
 #define ERRORS(X)                                   \
     X(CL_DEVICE_NOT_FOUND)                          \
     X(CL_DEVICE_NOT_AVAILABLE)                      \

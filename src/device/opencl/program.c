@@ -1,4 +1,4 @@
-/* Programs of the opencl backend: built, kept as binaries, and launched. */
+/* Programs of the opencl backend: built, cached as binaries, and launched. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { NAME_BYTES = 128, LOG_BYTES = 1200, LOG_LINES = 12, KERNELS_BYTES = 1024, UNKNOWN_KIND = -1 };
 
-/* One kernel and what the driver tells of it. */
+/* A kernel and the properties that the driver reports. */
 typedef struct opencl_function {
     struct opencl_function *next;
     opencl_device *device;
@@ -21,15 +21,15 @@ typedef struct opencl_program {
     opencl_device *device;
     cl_program program;
     char name[NAME_BYTES];
-    opencl_function *functions; /* those asked for so far, linked */
+    opencl_function *functions; /* list of those requested so far */
 } opencl_program;
 
 /* ----------------------------------------------------------------------------------------------- building */
 
-/* What the backend adds to the options of the source.  With the second one the driver can tell the kinds of arguments. */
+/* Options that the backend adds to those of the source.  With the second one the driver can report the kinds of arguments. */
 static const char own_options[] = "-cl-std=CL1.2 -cl-kernel-arg-info";
 
-/* Our own options and those of the source.  Given back with yoke_release. */
+/* Our own options and those of the source.  Free it with yoke_release. */
 static yoke_status join_options(yoke_context *context, const yoke_program_source *source, char **options)
 {
     const char *theirs = source->options != NULL ? source->options : "";
@@ -42,7 +42,7 @@ static yoke_status join_options(yoke_context *context, const yoke_program_source
     return YOKE_OK;
 }
 
-/* The first lines of what the compiler said, without blank ones. */
+/* The first lines of the compiler's output, without blank lines. */
 static void shorten_log(const char *log, char text[LOG_BYTES])
 {
     size_t length = 0;
@@ -79,7 +79,7 @@ static yoke_status fail_build(opencl_program *program, cl_int error)
                      device->name, program->name, yoke_opencl_error_name(error), text[0] != '\0' ? text : "the compiler says nothing");
 }
 
-/* The dialect's text, then those of the source. */
+/* Builds the dialect's text followed by the texts of the source. */
 static yoke_status build_texts(opencl_program *program, const yoke_program_source *source, const char *options)
 {
     opencl_device *device = program->device;
@@ -97,7 +97,9 @@ static yoke_status build_texts(opencl_program *program, const yoke_program_sourc
     return error == CL_SUCCESS ? YOKE_OK : fail_build(program, error);
 }
 
-/* From what an earlier run has kept.  A binary that the driver does not take is no failure: program->program stays NULL. */
+/*
+ * Builds the program from a binary of an earlier run.  If the driver rejects the binary, this is no failure: program->program stays NULL.
+ */
 static void build_binary(opencl_program *program, const void *binary, int64_t bytes, const char *options)
 {
     const opencl_device *device = program->device;
@@ -112,14 +114,14 @@ static void build_binary(opencl_program *program, const void *binary, int64_t by
         device->cl->clReleaseProgram(made);
 }
 
-/* Keeps the binary for later runs, where there is a place for it.  A driver that gives none away is no failure. */
+/* Stores the binary for later runs, if the cache is enabled.  It is no failure if the driver does not provide one. */
 static yoke_status keep_binary(const opencl_program *program, const yoke_cache_key *key)
 {
     const opencl_device *device = program->device;
     size_t bytes = 0;
     void *binary = NULL;
     if (device->state->cache.directory[0] == '\0')
-        return YOKE_OK; /* PoCL compiles all kernels, used or not, where it is asked for a binary */
+        return YOKE_OK; /* PoCL compiles all kernels, whether used or not, when a binary is requested */
     if (device->cl->clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return YOKE_OK;
     yoke_status status = yoke_allocate(device->context, (int64_t)bytes, 1, &binary);
@@ -141,7 +143,7 @@ static yoke_status build_with_key(opencl_program *program, const yoke_program_so
     if (binary != NULL) build_binary(program, binary, bytes, options);
     yoke_release(cache->context, binary);
     if (program->program != NULL) return YOKE_OK;
-    /* This takes seconds with some drivers, and PoCL compiles once more at the first launch. */
+    /* With some drivers this takes seconds, and PoCL compiles again at the first launch. */
     yoke_log(cache->context, YOKE_LOG_INFO, "%s: compiling %s, once", program->device->name, program->name);
     status = build_texts(program, source, options);
     return status == YOKE_OK ? keep_binary(program, key) : status;
@@ -214,7 +216,7 @@ static int kind_of_type(const char *type)
     return UNKNOWN_KIND;
 }
 
-/* Programs made of binaries may have lost what is asked for here: then the kind is unknown, and the driver checks the size only. */
+/* Programs built from binaries may lack this information; then the kind is unknown, and the driver only checks the size. */
 static int kind_of_argument(const opencl_functions *cl, cl_kernel kernel, cl_uint index)
 {
     cl_kernel_arg_address_qualifier space = 0;
@@ -239,7 +241,7 @@ static yoke_status fail_no_kernel(const opencl_program *program, const char *nam
                      names[0] != '\0' ? names : "none");
 }
 
-/* Takes the kernel over, on failure too. */
+/* Takes ownership of the kernel, also on failure. */
 static yoke_status add_function(opencl_program *program, const char *name, cl_kernel kernel, opencl_function **function)
 {
     opencl_device *device = program->device;
@@ -321,7 +323,7 @@ static yoke_status set_argument(const opencl_function *function, int64_t i, cons
                                    [YOKE_ARGUMENT_DOUBLE] = sizeof(cl_double)};
     if (function->kinds[i] != UNKNOWN_KIND && function->kinds[i] != (int)argument->kind) return fail_kind(function, i, argument->kind);
     cl_mem memory = buffer;
-    const void *value = &argument->value; /* all members of a union begin where it begins */
+    const void *value = &argument->value; /* all members of a union have the same address */
     if (argument->kind == YOKE_ARGUMENT_BUFFER) value = memory != NULL ? &memory : NULL;
     cl_int error = function->device->cl->clSetKernelArg(function->kernel, (cl_uint)i, sizes[argument->kind], value);
     if (error == CL_INVALID_ARG_SIZE || error == CL_INVALID_ARG_VALUE) return fail_kind(function, i, argument->kind);

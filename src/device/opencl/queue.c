@@ -1,4 +1,4 @@
-/* Queues, copies, events and products of the opencl backend. */
+/* Queues, copies, events and BLAS products of the opencl backend. */
 #include <math.h>
 
 #include "device/opencl/opencl.h"
@@ -53,7 +53,7 @@ yoke_status yoke_opencl_read(void *queue, void *buffer, int64_t offset, int64_t 
 
 static yoke_status fill_with_zeros(opencl_queue *queue, cl_mem buffer, int64_t offset, int64_t bytes)
 {
-    /* The wider the pattern the faster; offset and length must be its multiples. */
+    /* A wider pattern is faster; offset and length must be multiples of it. */
     static const cl_ulong zeros[2] = {0, 0};
     const size_t pattern = (offset | bytes) % 16 == 0 ? 16 : (offset | bytes) % 4 == 0 ? 4 : 1;
     cl_int error =
@@ -130,12 +130,14 @@ yoke_status yoke_opencl_event_reached(void *event, int *reached)
     const opencl_event *mark = event;
     cl_int state = CL_QUEUED;
     cl_int error = mark->device->cl->clGetEventInfo(mark->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (error == CL_SUCCESS && state < 0) error = state; /* it failed */
+    if (error == CL_SUCCESS && state < 0) error = state; /* the command failed */
     *reached = state == CL_COMPLETE;
     return error == CL_SUCCESS ? YOKE_OK : yoke_opencl_fail(mark->device, error, "clGetEventInfo", "asking for an event");
 }
 
-/* When the marker was reached, in nanoseconds of the device's clock.  *known is 0 where the driver keeps no times for markers. */
+/*
+ * The time at which the marker was reached, in nanoseconds of the device's clock.  *known is 0 if the driver records no times of markers.
+ */
 static yoke_status time_of(const opencl_event *mark, cl_ulong *nanoseconds, int *known)
 {
     yoke_status status = yoke_opencl_event_wait((void *)mark);
@@ -153,7 +155,7 @@ yoke_status yoke_opencl_elapsed_s(void *begin, void *end, double *seconds)
     yoke_status status = time_of(begin, &first, &first_known);
     if (status == YOKE_OK) status = time_of(end, &last, &last_known);
     if (status != YOKE_OK) return status;
-    /* The difference of unsigned numbers, as a signed one: the events may be given in the wrong order. */
+    /* An unsigned difference read as a signed number: the events may be in the wrong order. */
     *seconds = first_known && last_known ? 1e-9 * (double)(int64_t)(last - first) : NAN;
     return YOKE_OK;
 }
@@ -179,7 +181,7 @@ yoke_status yoke_opencl_dspmv(void *queue, int64_t n, double alpha, void *a, int
         return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "%s: dspmv: the offsets %lld, %lld and %lld bytes must be multiples of %lld",
                          device->name, (long long)a_offset, (long long)x_offset, (long long)y_offset, (long long)size);
     yoke_status status = yoke_opencl_load_blas(device->state);
-    /* BLAS does not read y where beta is 0; CLBlast multiplies it with 0, which keeps NaNs. */
+    /* BLAS does not read y if beta is 0; CLBlast multiplies y by 0, which preserves NaNs. */
     if (status == YOKE_OK && beta == 0) status = fill_with_zeros(on, y, y_offset, n * size);
     if (status != YOKE_OK) return status;
     int error = device->state->dspmv(CLBLAST_ROW_MAJOR, CLBLAST_LOWER, (size_t)n, alpha, a, (size_t)(a_offset / size), x,

@@ -1,4 +1,4 @@
-/* BLAS of the system, if there is one. */
+/* BLAS of the system, if it is installed. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ yoke_status openmp_blas_load(openmp_state *state)
         void *symbol = library != NULL ? dlsym(library, "cblas_dspmv") : NULL;
         if (symbol != NULL) {
             state->blas_library = library;
-            memcpy(&state->dspmv, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
+            memcpy(&state->dspmv, &symbol, sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
         } else if (library != NULL) {
             dlclose(library);
         }

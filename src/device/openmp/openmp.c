@@ -25,7 +25,7 @@ static void stop(void *state)
 
 /* ------------------------------------------------------------------------------------------------ devices */
 
-/* For cores first to last, or, with first < 0, for all, with threads on so many NUMA nodes (0: not bound). */
+/* Describes the device of cores first to last, or of all cores if first < 0, with its threads on `nodes` NUMA nodes (0: not bound). */
 static void describe(const yoke_topology *topology, int64_t first, int64_t last, int64_t nodes, yoke_device_info *info)
 {
     long long cores = (long long)(first >= 0 ? last - first + 1 : topology->cores);
@@ -59,7 +59,7 @@ static yoke_status list(void *state, yoke_backend_found *found, void *user)
     return found(&info, user);
 }
 
-/* A number of at most nine digits at *text, which is moved behind it; -1: there is none. */
+/* Reads a number of at most nine digits at *text, which is moved past it; -1: there is none. */
 static int64_t read_core(const char **text)
 {
     int64_t value = 0;
@@ -68,7 +68,7 @@ static int64_t read_core(const char **text)
     return digits >= 1 && digits <= 9 ? value : -1;
 }
 
-/* "openmp" gives -1 for both. */
+/* Reads the range of cores from the device's name; "openmp" gives -1 for both. */
 static yoke_status read_name(yoke_context *context, const char *name, const yoke_topology *topology, int64_t *first, int64_t *last)
 {
     const char *text = name + strlen("openmp");
@@ -139,7 +139,7 @@ static yoke_status buffer_create(void *device, int64_t bytes, void **buffer)
 
 static void buffer_destroy(void *device, void *buffer)
 {
-    /* Work that uses it may still be under way. */
+    /* Operations that use it may still be in progress. */
     openmp_finish_all(device);
     yoke_release(((openmp_device *)device)->context, buffer);
 }

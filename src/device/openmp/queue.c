@@ -1,12 +1,12 @@
-/* Queues: a ring of operations and a worker for each, or the calling thread. */
+/* Queues: each has a ring of operations and a worker; the calling thread executes the operations of inline queues. */
 #include <string.h>
 
 #include "device/openmp/openmp.h"
 
-/* Operations that may wait in a queue; the next one makes the caller wait. */
+/* The number of operations that may wait in a queue.  If it is full, the caller waits. */
 enum { RING = 128 };
 
-/* How often a waiting thread looks before it sleeps: about what a small kernel takes, so that a stream of them never sleeps. */
+/* Number of polls before a waiting thread sleeps: about as long as a small kernel takes, so that a stream of kernels never sleeps. */
 enum { LOOKS = 2000 };
 
 struct openmp_queue {
@@ -14,13 +14,13 @@ struct openmp_queue {
     openmp_queue *next;
     int has_worker;
     pthread_t worker;
-    pthread_cond_t work;      /* with the device's lock: there is an operation, or the end */
-    atomic_llong submitted;   /* operations ever put into the ring, by the calling thread */
-    atomic_llong done;        /* of these */
-    int ending;               /* the worker shall return (under the lock) */
-    int started;              /* the worker has tried its team (under the lock) ... */
+    pthread_cond_t work;      /* used with the device's lock: there is an operation, or the queue ends */
+    atomic_llong submitted;   /* number of operations ever put into the ring, by the calling thread */
+    atomic_llong done;        /* number of these that are done */
+    int ending;               /* the worker must return (under the lock) */
+    int started;              /* the worker has tried to bind its team (under the lock) ... */
     yoke_status start_status; /* ... and this was the result */
-    openmp_operation ring[];  /* [RING], none where there is no worker */
+    openmp_operation ring[];  /* [RING]; none if there is no worker */
 };
 
 openmp_device *openmp_queue_device(const openmp_queue *queue) { return queue->device; }
@@ -34,7 +34,7 @@ static void pause_a_moment(void)
 #endif
 }
 
-/* Sleeps until *counter is at least `least`, after a look or two. */
+/* Waits until *counter is at least `least`: polls first, then sleeps. */
 static void await_count(openmp_device *device, atomic_llong *counter, int64_t least)
 {
     for (int look = 0; look < LOOKS; look++) {
@@ -48,7 +48,7 @@ static void await_count(openmp_device *device, atomic_llong *counter, int64_t le
     pthread_mutex_unlock(&device->lock);
 }
 
-/* After a counter was moved: whoever sleeps looks again. */
+/* Wakes sleeping threads after a counter was increased, so that they check it again. */
 static void tell(openmp_device *device)
 {
     pthread_mutex_lock(&device->lock);
@@ -104,7 +104,7 @@ static yoke_status do_inline(openmp_device *device, const openmp_operation *oper
     return YOKE_OK;
 }
 
-/* Waits for operation number `index` and returns 1, or 0 at the end of the queue. */
+/* Waits for operation number `index`.  Returns 1, or 0 at the end of the queue. */
 static int next_operation(openmp_queue *queue, int64_t index)
 {
     for (int look = 0; look < LOOKS; look++) {
@@ -142,9 +142,9 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------ as the table wants it */
+/* ---------------------------------------------------------------------------------------- backend functions */
 
-/* Starts the worker and hears whether its threads could be bound. */
+/* Starts the worker, and waits until it reports whether its threads could be bound. */
 static yoke_status start_worker(openmp_queue *queue)
 {
     openmp_device *device = queue->device;

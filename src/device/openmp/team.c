@@ -1,4 +1,4 @@
-/* Threads on their cores. */
+/* Binds threads to cores or NUMA nodes. */
 #include <omp.h>
 #include <stdlib.h>
 
@@ -6,19 +6,19 @@
 #include "device/openmp/openmp.h"
 
 /*
- * Where this thread is, and where it has put the team of its parallel regions.  It must be known per thread, because OpenMP's threads are
- * the runtime's and outlive queues, devices and contexts.  A place is a core, counted from 1, or a NUMA node, counted downwards from -1, so that a new
- * thread's zeros mean "not bound by a device".
+ * The place of this thread, and the places of the team of its parallel regions.  They must be known per thread, because OpenMP's threads
+ * belong to the runtime and outlive queues, devices and contexts.  A place is a core, counted from 1, or a NUMA node, counted downwards
+ * from -1, so that the zeros of a new thread mean "not bound by a device".
  */
 static _Thread_local struct {
     int64_t place;
-    int64_t team_place; /* of a team on cores: of its first thread; on nodes: ON_NODES */
+    int64_t team_place; /* for a team on cores: place of its first thread; on nodes: ON_NODES */
     int team_threads;
 } here;
 
 enum { FREE = 0, ON_NODES = -1 };
 
-/* The runtime, or the user by it, says where threads are to be. */
+/* Nonzero: settings of the OpenMP runtime determine the places of threads. */
 static int is_left_to_runtime(void)
 {
     return omp_get_proc_bind() != omp_proc_bind_false || getenv("OMP_PROC_BIND") != NULL || getenv("KMP_AFFINITY") != NULL;
@@ -48,7 +48,7 @@ static int64_t team_place(const openmp_device *device)
     return device->first_core >= 0 ? device->first_core + 1 : device->on_nodes ? ON_NODES : FREE;
 }
 
-/* Of thread i of a team. */
+/* The place of thread `thread` of a team. */
 static int64_t place_of(yoke_context *context, int64_t team, int thread, int threads)
 {
     return team == FREE ? FREE : team == ON_NODES ? -1 - yoke_numa_node_of_thread(context, thread, threads) : team + thread;
@@ -72,7 +72,7 @@ void openmp_spread_team(const openmp_device *device)
     if (yoke_topology_get(device->context, &topology) != YOKE_OK || device->threads != topology.cores) return;
 #pragma omp parallel num_threads(device->threads)
     {
-        /* Where the system refuses one of them it leaves the thread where it is. */
+        /* If the system does not allow a binding, the thread stays where it is. */
         if (yoke_bind_thread(device->context, omp_get_thread_num()) == YOKE_OK) (void)yoke_unbind_thread(device->context);
     }
 }
@@ -97,6 +97,6 @@ void openmp_leave(int before)
 
 void openmp_free_team(const openmp_device *device)
 {
-    /* What the system refuses here it would have refused when the threads were bound. */
+    /* If the system did not allow this, it would not have allowed the binding, either. */
     if (here.team_place != FREE) (void)put_team(device->context, FREE, here.team_threads);
 }

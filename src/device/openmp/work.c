@@ -1,12 +1,12 @@
-/* What an operation does. */
+/* Executes operations. */
 #include <string.h>
 
 #include "device/openmp/openmp.h"
 
-/* Below this one thread is as fast; also what a thread takes at a time. */
+/* Below this size one thread is as fast; also the size of the pieces that threads process. */
 enum { PIECE_BYTES = 1 << 20 };
 
-/* Each thread takes its part of the bytes, so that memory that nobody has touched becomes near to the thread that works on it. */
+/* Each thread processes its part of the bytes, so that pages of untouched memory are placed near the thread that uses them. */
 static void copy(const openmp_device *device, void *to, const void *from, int64_t bytes)
 {
     int64_t pieces = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
@@ -35,7 +35,7 @@ void openmp_work(const openmp_device *device, const openmp_operation *operation)
         operation->of.call.task(operation->of.call.user);
         break;
     case OPENMP_DSPMV:
-        /* CblasColMajor, CblasUpper: the upper triangle by columns. */
+        /* CblasColMajor, CblasUpper: the upper triangle stored by columns. */
         operation->of.dspmv.function(102, 121, operation->of.dspmv.n, operation->of.dspmv.alpha, operation->of.dspmv.a,
                                      operation->of.dspmv.x, 1, operation->of.dspmv.beta, operation->of.dspmv.y, 1);
         break;

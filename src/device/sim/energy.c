@@ -1,4 +1,4 @@
-/* What simulated devices draw, and what their meters show of it. */
+/* The power of simulated devices, and the readings of their meters. */
 #include <math.h>
 
 #include "device/sim/sim.h"
@@ -17,7 +17,7 @@ double sim_energy_shown_j(const sim_domain *domain, double now_s)
     return update_s >= domain->since_s ? sim_energy_j(domain, update_s) : domain->shown_j;
 }
 
-/* From now on it draws so much. */
+/* Sets the power from now on. */
 static void draw(sim_domain *domain, double now_s, double watts)
 {
     if (!domain->powered || watts == domain->watts) return;
@@ -64,7 +64,7 @@ double sim_most_overhead_w(const sim_machine *machine)
     return most_w;
 }
 
-/* At the frequencies that are set: the largest of the CPUs'. */
+/* The host overhead at the present frequencies: the largest of the CPUs' levels. */
 static double overhead_w(const sim_machine *machine)
 {
     double largest_w = NAN;
@@ -75,7 +75,7 @@ static double overhead_w(const sim_machine *machine)
     return isnan(largest_w) ? machine->host_overhead_w : largest_w;
 }
 
-/* Host and memory do what all devices together do. */
+/* The power of host and memory depends on the activity of all devices. */
 static void draw_shared(sim_machine *machine)
 {
     int hosts = 0, accelerators = 0, copies = 0;
@@ -87,7 +87,7 @@ static void draw_shared(sim_machine *machine)
     }
     const sim_domain *host = &machine->host, *dram = &machine->dram;
     draw(&machine->host, machine->host_s, host->idle_w + (accelerators && !hosts ? overhead_w(machine) : 0));
-    /* A GPU computes in memory of its own. */
+    /* A GPU computes in its own memory. */
     draw(&machine->dram, machine->host_s, (hosts ? dram->busy_w : dram->idle_w) + (copies ? dram->copy_w : 0));
 }
 

@@ -1,8 +1,8 @@
 /*
- * What runs when on simulated devices.
+ * The schedule of operations on simulated devices.
  *
- * The virtual clock goes from one end of an operation to the next, and what can begin then begins.  So all that happened before the host's time
- * is known for good, and what comes later may still become slower, by other devices' work, or be done at another frequency.
+ * The virtual clock advances from one end of an operation to the next; operations that can begin then begin.  So everything before the
+ * host's time is final, and later operations may still become slower, due to work on other devices, or run at another frequency.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void remove_head(sim_line *line)
     line->count--;
 }
 
-/* A launch began or ended: those on other devices go on faster or slower from now on. */
+/* Call it after a launch has begun or ended: launches on other devices then continue faster or slower. */
 static void share_machine(sim_machine *machine)
 {
     int64_t working = 0;
@@ -61,7 +61,7 @@ static void share_machine(sim_machine *machine)
     }
 }
 
-/* Nonzero: the engine for the line's first operation, a copy, is busy with that of another queue. */
+/* Nonzero: the line's first operation is a copy whose engine is busy with a copy of another queue. */
 static int waits_for_engine(const sim_line *line)
 {
     const sim_profile *device = line->device;
@@ -69,7 +69,7 @@ static int waits_for_engine(const sim_line *line)
     return device->copy.engines == 1 ? device->copies > 0 : device->copy.engines == 2 && same_way > 0;
 }
 
-/* The line's first operation, a launch or a copy, begins now. */
+/* The line's first operation, a launch or a copy, begins at the host's time. */
 static void run_head(sim_line *line)
 {
     sim_machine *machine = line->machine;
@@ -101,7 +101,7 @@ static void run_head(sim_line *line)
     sim_energy_change(machine, device);
 }
 
-/* What the line runs has ended now, done or not. */
+/* The line's running operation ends at the host's time, complete or not. */
 static void end_head(sim_line *line)
 {
     sim_profile *device = line->device;
@@ -117,7 +117,7 @@ static void end_head(sim_line *line)
     remove_head(line);
 }
 
-/* Goes on with the line as far as it gets without time.  Returns nonzero where it reached a mark, which others may wait for. */
+/* Advances the line until an operation needs time.  Returns nonzero if it reached a mark, which others may wait for. */
 static int go_on(sim_line *line)
 {
     int marked = 0;
@@ -148,7 +148,7 @@ static void go_on_all(sim_machine *machine)
 
 /* ------------------------------------------------------------------------------------------------- clock */
 
-/* The line whose operation ends first; of several the oldest. */
+/* The line whose running operation ends first; of several, the oldest line. */
 static sim_line *first_to_end(const sim_machine *machine)
 {
     sim_line *first = NULL;
@@ -157,7 +157,7 @@ static sim_line *first_to_end(const sim_machine *machine)
     return first;
 }
 
-/* The devices work until then. */
+/* Lets the devices work until time_s. */
 static void work_until(sim_machine *machine, double time_s)
 {
     for (sim_line *line = first_to_end(machine); line != NULL && line->until_s <= time_s; line = first_to_end(machine)) {
@@ -168,10 +168,10 @@ static void work_until(sim_machine *machine, double time_s)
     machine->host_s = later(machine->host_s, time_s);
 }
 
-/* A jump of the clock is looked at so often at most. */
+/* Largest number of calls of an observer during one jump of the clock. */
 enum { MAX_LOOKS = 1000000 };
 
-/* The watch that is to be called first, if that is before time_s. */
+/* The observer that must be called first, if that is before time_s. */
 static sim_watch *next_watch(const sim_machine *machine, double time_s)
 {
     sim_watch *first = NULL;
@@ -188,7 +188,7 @@ void sim_machine_wait(sim_machine *machine, double time_s)
         if (watch == NULL) break;
         work_until(machine, watch->next_s);
         double next_s = machine->host_s + later(watch->every_s, min_s);
-        watch->next_s = next_s > machine->host_s ? next_s : time_s; /* a step too small for the clock's digits would never get there */
+        watch->next_s = next_s > machine->host_s ? next_s : time_s; /* a step below the clock's precision would never end */
         watch->moved(watch->user);
     }
     work_until(machine, time_s);

@@ -9,7 +9,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-/* What is wrong with the member `name` of the object that is read, rather than with one of its keys by itself. */
+/* Fails for the member `name` of the object that is being read, where the fault is not in one of its keys alone. */
 #define FAIL_AT(reader, name, ...) (yoke_json_enter(reader, name), yoke_json_fail(reader, __VA_ARGS__))
 
 /* ------------------------------------------------------------------------------------------ keys of a device */
@@ -40,7 +40,7 @@ static yoke_status read_name(yoke_json_reader *reader, const json_t *value, void
 
 static const double least_speed = 1e-30, most_speed = 1e9; /* seconds per unit */
 
-/* Point i of a speed function: [units, seconds per unit], with more units than the one before. */
+/* Reads point i of a speed function: [units, seconds per unit], with more units than the previous one. */
 static yoke_status read_point(yoke_json_reader *reader, const json_t *point, int64_t i, sim_speed *speed)
 {
     if (json_array_size(point) != 2) return yoke_json_expected(reader, "a pair [units, seconds per unit]", point);
@@ -56,7 +56,7 @@ static yoke_status read_point(yoke_json_reader *reader, const json_t *point, int
     return status;
 }
 
-/* A number, or points of a piecewise linear function. */
+/* Reads a number, or the points of a piecewise linear function. */
 static yoke_status read_speed(yoke_json_reader *reader, const json_t *value, void *member)
 {
     sim_speed *speed = member;
@@ -139,7 +139,7 @@ static yoke_status read_meter(yoke_json_reader *reader, const json_t *value, voi
     return YOKE_OK;
 }
 
-/* Host and memory of the machine, which are no devices: their powers and meter stand together. */
+/* Host and memory of the machine, which are not devices: each object has both the powers and the meter. */
 static yoke_status read_host(yoke_json_reader *reader, const json_t *value, void *member)
 {
     static const yoke_json_key keys[] = {
@@ -164,7 +164,7 @@ static yoke_status read_dram(yoke_json_reader *reader, const json_t *value, void
 
 /* --------------------------------------------------------------------------------------------- frequencies */
 
-/* A level holds what all have until its own keys replace that. */
+/* A level has the values common to all levels, unless its own keys replace them. */
 static yoke_status read_level(yoke_json_reader *reader, const json_t *document, sim_level *level)
 {
     static const yoke_json_key keys[] = {
@@ -177,7 +177,7 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *document, 
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, level);
 }
 
-enum { MAX_LEVELS = 128 }; /* as many as yoke_frequency_info shows */
+enum { MAX_LEVELS = 128 }; /* the limit of yoke_frequency_info */
 
 static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, void *member)
 {
@@ -207,7 +207,7 @@ static yoke_status read_frequencies(yoke_json_reader *reader, const json_t *valu
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-/* What the device has is that of each level which does not say otherwise; without frequencies the device is at its only level. */
+/* Values of the device apply to each level that has none of its own.  A device without frequencies has a single level. */
 static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device)
 {
     if (device->num_levels == 0) {
@@ -280,14 +280,14 @@ int64_t sim_nearest_level(const sim_profile *device, double frequency_hz)
 
 /* ----------------------------------------------------------------------------------------- keys of the file */
 
-/* What a device has that the file does not describe. */
+/* Defaults for values that the file does not have. */
 static sim_profile default_profile(int64_t number)
 {
     return (sim_profile){.memory_bytes = yoke_memory_limit(),
                          .compute_units = 1,
                          .threads = 1,
                          .copy = {.latency_s = 0, .bytes_per_s = INFINITY},
-                         .contention = NAN, /* of the machine */
+                         .contention = NAN, /* that of the machine */
                          .seed = number,
                          .domain = {.gain = 1}};
 }
@@ -315,7 +315,7 @@ static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, v
     return status;
 }
 
-/* The names of meters are those of devices, host and memory. */
+/* Completes the host's powers.  Meters have the names of devices, host and memory, which must differ. */
 static yoke_status check_powers(yoke_json_reader *reader, sim_machine *machine)
 {
     const char *host = machine->host_described ? "host" : "hosting";
@@ -383,7 +383,7 @@ void sim_machine_destroy(sim_machine *machine)
     if (machine == NULL) return;
     for (int64_t i = 0; i < machine->count; i++) {
         sim_profile *device = &machine->devices[i];
-        for (int64_t k = 0; k < device->num_levels; k++) /* speeds are the level's own, or the device's */
+        for (int64_t k = 0; k < device->num_levels; k++) /* speeds belong to the level, or to the device */
             if (device->levels[k].speed.units != device->own.speed.units) yoke_release(machine->context, device->levels[k].speed.units);
         yoke_release(machine->context, device->own.speed.units);
         yoke_release(machine->context, device->levels);

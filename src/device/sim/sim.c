@@ -14,7 +14,7 @@ typedef struct sim_device {
     sim_machine *machine;
     sim_profile *profile;
     sim_random random;
-    int64_t calls; /* of the driver since opening */
+    int64_t calls; /* number of calls of the driver since it was opened */
 } sim_device;
 
 typedef struct sim_queue {
@@ -24,7 +24,7 @@ typedef struct sim_queue {
 
 typedef struct sim_event {
     sim_device *device;
-    sim_mark *mark; /* of its latest record; NULL: none */
+    sim_mark *mark; /* mark of its latest record; NULL: none */
 } sim_event;
 
 typedef struct sim_program {
@@ -34,7 +34,7 @@ typedef struct sim_program {
 
 /* ------------------------------------------------------------------------------------------------- faults */
 
-/* Every call of the driver but destroying ones begins with this. */
+/* Called first by every function of the driver except those that destroy objects. */
 static yoke_status enter(sim_device *device, const char *call)
 {
     const sim_fault *fault = &device->profile->fault;
@@ -113,7 +113,7 @@ sim_machine *sim_machine_of(yoke_context *context)
 {
     const yoke_backend *backend = NULL;
     void *state = NULL;
-    if (context->devices == NULL) return NULL; /* then no file was read, and nothing need be started */
+    if (context->devices == NULL) return NULL; /* no file was read, and the backend need not be started */
     yoke_status status = yoke_registry_find(context, yoke_backend_sim.kind, strlen(yoke_backend_sim.kind), &backend, &state);
     return status == YOKE_OK ? ((sim_state *)state)->machine : NULL;
 }
@@ -309,7 +309,7 @@ static yoke_status record(void *queue, void *event)
     if (status == YOKE_OK) status = sim_mark_create(context, &operation.mark);
     if (status != YOKE_OK) return status;
     sim_mark *mark = operation.mark;
-    mark->holders++; /* the event */
+    mark->holders++; /* for the event */
     status = sim_line_add(&recorded->line, &operation);
     sim_mark_release(context, status == YOKE_OK ? recording->mark : mark);
     if (status == YOKE_OK) recording->mark = mark;
@@ -327,7 +327,7 @@ static yoke_status wait_in_queue(void *queue, void *event)
     return sim_line_add(&waiting->line, &operation);
 }
 
-/* Seconds on the clock when the event was reached, which the host waits for. */
+/* The time at which the event was reached, in seconds of the clock; the host waits for it. */
 static double event_s(const sim_event *event)
 {
     if (event->mark == NULL) return 0;
@@ -343,7 +343,7 @@ static yoke_status event_wait(void *event)
     return status;
 }
 
-/* The driver has no such call, so it cannot fail. */
+/* Does not count as a call of the driver, so it cannot fail. */
 static yoke_status event_reached(void *event, int *reached)
 {
     const sim_event *asked = event;

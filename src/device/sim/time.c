@@ -1,4 +1,4 @@
-/* How long a unit takes a simulated device, with its noise. */
+/* The time per unit of a simulated device, and its noise. */
 #include <math.h>
 
 #include "device/sim/sim.h"
@@ -12,7 +12,7 @@ double sim_seconds_per_unit(const sim_speed *speed, double units)
     return value[speed->num_points - 1];
 }
 
-/* Uniform in (0, 1]. */
+/* Uniformly distributed in (0, 1]. */
 static double uniform(sim_random *random)
 {
     random->state += UINT64_C(0x9e3779b97f4a7c15);
