@@ -1,12 +1,12 @@
 /*
- * Akima, A new method of interpolation and smooth curve fitting based on local procedures, J. ACM 17 (1970): a cubic between neighbours, whose slopes at the
- * ends are means of the slopes of the straight lines around, the more of each side the straighter that is.
+ * Akima, A new method of interpolation and smooth curve fitting based on local procedures, J. ACM 17 (1970): a cubic between neighbouring
+ * knots.  The slope at a knot is a weighted mean of the slopes of the straight lines near it; the straighter side has the larger weight.
  */
 #include <math.h>
 
 #include "model/curve.h"
 
-/* Slope of the straight line from knot k to the next; before the first and behind the last two the differences of slopes go on. */
+/* Slope of the straight line from knot k to the next.  Before the first and after the last two lines, slopes are extrapolated linearly. */
 static double line_slope(const curve_knot *knots, int64_t count, int64_t k)
 {
     int64_t last = count - 2;
@@ -21,7 +21,9 @@ static double line_slope(const curve_knot *knots, int64_t count, int64_t k)
     return (knots[k + 1].speed - knots[k].speed) / (knots[k + 1].units - knots[k].units);
 }
 
-/* The mean of the neighbours' slopes, weighed by how little the slopes change on the other side; where that says 0/0 their plain mean. */
+/*
+ * The mean of the slopes on both sides, each weighted by the change of the slope on the other side; their plain mean if both changes are 0.
+ */
 static double knot_slope(const curve_knot *knots, int64_t count, int64_t k)
 {
     double m1 = line_slope(knots, count, k - 2), m2 = line_slope(knots, count, k - 1);
@@ -39,7 +41,7 @@ static void piece(const curve_knot *k, double *p2, double *p3)
     *p3 = (k[0].slope + k[1].slope - 2 * mean) / width / width;
 }
 
-/* The time x / s(x) rises where s - x s' > 0; that has its extremes at the ends of a piece and where s'' = 0. */
+/* The time x / s(x) increases where s - x s' > 0; this expression has its extremes at the ends of a piece and where s'' = 0. */
 static double least_rise(const curve_knot *k)
 {
     double p2, p3, width = k[1].units - k[0].units;

@@ -1,4 +1,4 @@
-/* The kind of a curve by what it says about points that were held out. */
+/* Chooses the kind of a curve by its prediction of points that were held out. */
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@ static const yoke_model_kind kinds[] = {YOKE_MODEL_CONSTANT, YOKE_MODEL_AFFINE, 
                                         YOKE_MODEL_AKIMA}; /* simplest first */
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* Of more points every second, third, ... is enough to choose by. */
+/* Of more points every second, third, ... is sufficient for the choice. */
 enum { ENOUGH = 1000 };
 
-/* Points of which groups are held out, and scratch memory for that. */
+/* The points, grouped, and scratch memory to hold out one group. */
 typedef struct held {
     curve_point *points, *rest; /* rest: all but those of one group */
-    int64_t *first;             /* groups of points */
+    int64_t *first;             /* first point of each group */
     int64_t count, groups;
 } held;
 
@@ -41,7 +41,7 @@ static void end(yoke_context *context, held *h)
     yoke_release(context, h->points);
 }
 
-/* Relative error of a curve without group g at that group's mean; NaN: it cannot be made of the rest. */
+/* Relative error of a curve fitted without group g, at that group's mean; NaN: the rest has too few points. */
 static yoke_status error_of(yoke_context *context, yoke_model_kind kind, held *h, int64_t g, double *error)
 {
     const curve_point *points = h->points;
@@ -81,17 +81,17 @@ yoke_status model_hold_out(yoke_context *context, yoke_model_kind kind, const cu
     return status;
 }
 
-/* One or two groups of points: nothing can be held out. */
+/* The choice for one or two groups of points, of which none can be held out. */
 static yoke_model_kind choose_of_few(const curve_point *points, int64_t count, int64_t groups)
 {
     if (groups < 2) return YOKE_MODEL_CONSTANT;
     const curve_point *a = &points[0], *b = &points[count - 1];
     double change = log(b->seconds / b->units * a->units / a->seconds), noise = hypot(a->error, b->error);
     if (fabs(change) <= (isnan(noise) ? 0.1 : 3 * noise)) return YOKE_MODEL_CONSTANT;
-    return change < 0 ? YOKE_MODEL_AFFINE : YOKE_MODEL_PIECEWISE; /* a start cost, or none that a start cost could explain */
+    return change < 0 ? YOKE_MODEL_AFFINE : YOKE_MODEL_PIECEWISE; /* affine: a start cost; piecewise: a start cost cannot explain it */
 }
 
-/* What errors count from: those of the samples themselves. */
+/* The error of the samples themselves, which is added to all errors. */
 static double floor_of(const curve_point *points, int64_t count)
 {
     double sum = 0;
@@ -99,7 +99,10 @@ static double floor_of(const curve_point *points, int64_t count)
     return fmax(1e-6, sum / (double)count);
 }
 
-/* Mean and standard error of how much worse kind a is than b, in logarithms: a curve that is far off at one point only is not far off. */
+/*
+ * Nonzero: kind a is significantly worse than b, by the mean of the logarithms of the errors and its standard error.  With logarithms a
+ * large error at a single point has little weight.
+ */
 static int is_worse(const double *a, const double *b, int64_t count, double floor)
 {
     double mean = 0, squares = 0;

@@ -3,8 +3,8 @@
 #include <math.h>
 
 /*
- * Outside the points: per factor e beyond them so much of the time, for a speed function and for a line.  A convention (docs/methods/models.md): nothing
- * was measured there.
+ * The relative error of the time outside the points, for each factor e beyond them: of a speed function and of a line.  These values are a
+ * convention (docs/methods/models.md), since nothing was measured there.
  */
 static const double growth_of_speed = 0.25, growth_of_line = 0.1;
 
@@ -58,7 +58,7 @@ static void evaluate_line(const curve *fitted, double units, curve_value *value)
     value->systematic = 2 * fitted->misfit;
 }
 
-/* The last knot that is not behind x and not the last of all. */
+/* The last knot at or before x, except the last of all. */
 static int64_t find_knot(const curve *fitted, double units)
 {
     int64_t low = 0, high = fitted->count - 1;
@@ -72,7 +72,7 @@ static int64_t find_knot(const curve *fitted, double units)
     return low;
 }
 
-/* By how much the speed changes from knot k to the next, relative; 0 outside the knots. */
+/* The relative change of the speed from knot k to the next; 0 outside the knots. */
 static double step(const curve *fitted, int64_t k)
 {
     if (k < 0 || k + 1 >= fitted->count) return 0;
@@ -80,15 +80,15 @@ static double step(const curve *fitted, int64_t k)
 }
 
 /*
- * What the shape between two knots may do that no point shows: bend as it does around them, and, where the speed changes more than in the pieces to either
- * side, make that step at any place.
+ * The error of the shape between two knots that no point shows.  The speed may bend as it does around the knots.  If it changes more than
+ * in the pieces on both sides, it may change abruptly at any position in between.
  */
 static double unseen(const curve *fitted, int64_t k, double units, double speed)
 {
     const curve_knot *a = &fitted->knots[k], *b = a + 1;
     double width = b->units - a->units, left = (units - a->units) / width, both = left * (1 - left);
     double bend = fmax(a->bend, b->bend) * both * width * width / speed;
-    if (fitted->kind == YOKE_MODEL_AKIMA && !a->straight) bend /= 2; /* follows the bends that the neighbours show */
+    if (fitted->kind == YOKE_MODEL_AKIMA && !a->straight) bend /= 2; /* follows the bends at the neighbouring knots */
     double noise = isnan(a->variance) ? 0 : 3 * sqrt(a->variance + b->variance);
     double jump = step(fitted, k) - 2 * fmax(step(fitted, k - 1), step(fitted, k + 1)) - noise;
     return bend + (jump > 0 ? 2 * both * jump : 0);
@@ -127,6 +127,6 @@ void curve_evaluate(const curve *fitted, double units, curve_value *value)
         evaluate_knots(fitted, units, value);
     if (units < fitted->min_units) beyond = log(fitted->min_units / units);
     if (units > fitted->max_units) beyond = log(units / fitted->max_units);
-    value->inside = !(beyond > 1e-9); /* units that went through a merge of points at the same units are inside */
+    value->inside = !(beyond > 1e-9); /* units that were merged with others at the same units are inside */
     value->systematic += growth * beyond;
 }

@@ -1,10 +1,10 @@
-/* Speed functions: points at the same units are one knot; what lies between knots is known up to noise and bends. */
+/* Speed functions: points at the same units form one knot; between knots the speed is known except for noise and bends. */
 #include <math.h>
 
 #include "base/statistics.h"
 #include "model/curve.h"
 
-/* NEAR: units that differ less than this are as good as equal, if their speeds do not tell a step between them. */
+/* NEAR: units that differ by less than this are treated as equal, unless their speeds show a step between them. */
 static const double same = 1e-9, near = 0.01;
 
 static double per_unit(const curve_point *p) { return p->seconds / p->units; }
@@ -18,7 +18,7 @@ int64_t curve_group(const curve_point *points, int64_t count, int64_t *first)
         if (start != NULL) {
             double apart = points[i].units / start->units - 1, step = fabs(log(per_unit(&points[i]) / per_unit(start)));
             double noise = hypot(points[i].error, start->error);
-            joins = apart <= same || (apart <= near && !(step > 3 * noise)); /* also where the noise is not known */
+            joins = apart <= same || (apart <= near && !(step > 3 * noise)); /* also if the noise is not known */
         }
         if (!joins) first[groups++] = i;
     }
@@ -26,7 +26,7 @@ int64_t curve_group(const curve_point *points, int64_t count, int64_t *first)
     return groups;
 }
 
-/* The mean of points [first, end), and how far they scatter about it: adds to sum and degrees. */
+/* The mean of the points [first, end).  Adds their scatter about it, and its degrees of freedom, to *scatter and *scatter_degrees. */
 static curve_knot merge(const curve_point *points, int64_t first, int64_t end, double *scatter, double *scatter_degrees)
 {
     double weights = 0, units = 0, slowness = 0;
@@ -49,7 +49,7 @@ static curve_knot merge(const curve_point *points, int64_t first, int64_t end, d
     return knot;
 }
 
-/* By how much knot k is off the straight line between its neighbours, and the relative variances' part in that. */
+/* The deviation of knot k from the straight line between its neighbours; *variance: the part that the relative variances cause. */
 static double off_line(const curve_knot *k, double *variance)
 {
     double before = k[0].units - k[-1].units, behind = k[1].units - k[0].units, w = before / (before + behind);
@@ -59,8 +59,8 @@ static double off_line(const curve_knot *k, double *variance)
 }
 
 /*
- * Where no errors are known: from how knots scatter about their neighbours' lines (by the median, so that a step does not count), which also holds what the
- * curve bends and so is rather too much.
+ * If no errors are known, the variance is estimated from the deviations of knots from the lines between their neighbours, by the median, so
+ * that a step has no influence.  These also contain the bends of the curve, so the estimate is rather too large.
  */
 static double neighbours_scatter(curve_knot *knots, int64_t count, double *scratch)
 {
@@ -91,7 +91,7 @@ static void set_variances(const curve_point *points, curve_knot *knots, int64_t 
     }
 }
 
-/* The bend at an end, from the two next to it: where bends grow towards the end (as those of a start cost do) it goes on growing. */
+/* The bend at an end, from the two next to it: if bends grow towards the end (as with a start cost), the growth continues. */
 static double beyond(double next, double second) { return second > 0 ? next * fmin(fmax(next / second, 1), 16) : next; }
 
 static void set_bends(curve_knot *knots, int64_t count)
@@ -124,7 +124,7 @@ static yoke_status make_speed(yoke_context *context, curve *fitted)
     return status;
 }
 
-/* fitted->kind is set; what is allocated is given back by curve_clear also after a failure. */
+/* fitted->kind is set.  Memory that is allocated here is freed by curve_clear, also after a failure. */
 yoke_status curve_fit_knots(yoke_context *context, const curve_point *points, int64_t count, int64_t absorbed, curve *fitted)
 {
     void *first = NULL, *knots = NULL, *scratch = NULL;

@@ -5,7 +5,9 @@
 
 enum { MAX_CANDIDATES = 64, MIN_CANDIDATES = 8, WORK = 64000 };
 
-/* Weights are 1 / (relative error x seconds of the model)^2: with the seconds measured, points that are low by chance would weigh more. */
+/*
+ * Weights are 1 / (relative error x seconds of the model)^2.  With measured seconds, points that are low by chance would have more weight.
+ */
 static double weight(const curve_point *p, double seconds)
 {
     double error = (isnan(p->error) ? 1 : p->error) * seconds;
@@ -24,7 +26,7 @@ static double chi_squared(const curve_point *points, int64_t count, const curve_
     return sum;
 }
 
-/* x t_el; t_el is the mean of the times per unit. */
+/* The line x t_el, where t_el is the mean time per unit. */
 static curve_line fit_proportional(const curve_point *points, int64_t count)
 {
     double sum = 0, weights = 0;
@@ -39,7 +41,7 @@ static curve_line fit_proportional(const curve_point *points, int64_t count)
     return line;
 }
 
-/* One weighted regression on z = max(x, from), with the weights that the line `before` gives. */
+/* A weighted regression on z = max(x, from), with the weights of the line `before`. */
 static curve_line regress(const curve_point *points, int64_t count, double from, const curve_line *before)
 {
     double weights = 0, mean_z = 0, mean_t = 0, zz = 0, zt = 0;
@@ -48,7 +50,7 @@ static curve_line regress(const curve_point *points, int64_t count, double from,
         for (int64_t i = 0; i < count; i++) {
             const curve_point *p = &points[i];
             double w = weight(p, before != NULL ? line_seconds(before, p->units) : p->seconds), z = fmax(p->units, from);
-            if (pass == 0) { /* running means: nothing overflows or cancels */
+            if (pass == 0) { /* running means avoid overflow and cancellation */
                 weights += w;
                 mean_z += w / weights * (z - mean_z);
                 mean_t += w / weights * (p->seconds - mean_t);
@@ -65,13 +67,13 @@ static curve_line regress(const curve_point *points, int64_t count, double from,
     return line;
 }
 
-/* Whether the line has a positive time everywhere. */
+/* Nonzero: the line has a positive time everywhere. */
 static int is_possible(const curve_line *line)
 {
     return isfinite(line->start_s) && isfinite(line->per_unit) && (line->from_units > 0 ? line_seconds(line, 0) > 0 : line->start_s >= 0);
 }
 
-/* The affine line with this x_0, the proportional one where the start would be negative. */
+/* The affine line with this x_0, or the proportional one if the start would be negative. */
 static curve_line fit_from(const curve_point *points, int64_t count, double from)
 {
     curve_line line = regress(points, count, from, NULL);
@@ -79,7 +81,7 @@ static curve_line fit_from(const curve_point *points, int64_t count, double from
     return is_possible(&line) ? line : fit_proportional(points, count);
 }
 
-/* x_0 between points k - 1 and k: where the mean of the points before k meets the line through the others. */
+/* x_0 between points k - 1 and k: where the mean of the points before k intersects the line through the others. */
 static double meeting_point(const curve_point *points, int64_t count, int64_t k)
 {
     double sum = 0, weights = 0;
@@ -93,7 +95,7 @@ static double meeting_point(const curve_point *points, int64_t count, int64_t k)
     return fmin(fmax(from, points[k - 1].units), points[k].units);
 }
 
-/* The variances of a line whose first `flat` points lie where it is flat. */
+/* Sets the variances of a line whose first `flat` points are in its flat part. */
 static void set_parts(const curve_point *points, int64_t count, int64_t flat, curve_line *line)
 {
     double weights = 0;
@@ -105,7 +107,7 @@ static void set_parts(const curve_point *points, int64_t count, int64_t flat, cu
     line->spread = rest.spread;
 }
 
-/* A line that is flat at first, where it is better by more than chance: three standard deviations. */
+/* An affine line.  It has a flat part at the beginning if that improves the fit by more than chance does, by three standard deviations. */
 static curve_line fit_affine(const curve_point *points, int64_t count, int *parameters)
 {
     curve_line best = fit_from(points, count, 0), without = best;
@@ -130,7 +132,7 @@ static curve_line fit_affine(const curve_point *points, int64_t count, int *para
     return best;
 }
 
-/* Scales the variances to what the points scatter about the line, and finds what noise cannot explain. */
+/* Scales the variances to the scatter of the points about the line, and sets the misfit that noise does not explain. */
 static void judge(const curve_point *points, int64_t count, int64_t parameters, curve *fitted)
 {
     curve_line *line = &fitted->line;

@@ -1,4 +1,4 @@
-/* From samples to a model: seconds by units, their change with the frequency, powers, and contention. */
+/* Fits a model to samples: seconds as a function of units, their dependence on the frequency, powers, and contention. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,13 +42,13 @@ static int compare_observations(const void *a, const void *b)
     const observation *x = a, *y = b;
     if (x->units < y->units || x->units > y->units) return x->units < y->units ? -1 : 1;
     if (x->hz < y->hz || x->hz > y->hz) return x->hz < y->hz ? -1 : 1;
-    return (x->seconds > y->seconds) - (x->seconds < y->seconds); /* the order of samples does not matter */
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds); /* the result does not depend on the order of samples */
 }
 
-/* Of a call; a sample that was filled with zeros says nothing of energy. */
+/* The joules of a call.  A sample that was initialised to zeros has no energy. */
 static double joules_of(const yoke_sample *sample) { return sample->joules != 0 ? sample->joules : (double)NAN; }
 
-/* Errors of all samples, by the arrays that model_errors wants: values, intervals, errors, degrees [4][count], repeats [count]. */
+/* Sets the errors of all samples, using the arrays of model_errors: values, intervals, errors, degrees [4][count], repeats [count]. */
 static void set_errors(fitting *f, const yoke_sample *samples, double *work, int64_t *repeats)
 {
     double *values = work, *intervals = work + f->count, *errors = intervals + f->count, *degrees = errors + f->count;
@@ -107,14 +107,14 @@ static int compare_levels(const void *a, const void *b)
 
 static int is_of_curve(const fitting *f, const observation *o) { return f->all_together || !o->together; }
 
-/* The level of a frequency, -1 where there is none. */
+/* The level of a frequency; -1: there is none. */
 static int64_t find_level(const fitting *f, double hz)
 {
     int64_t low = 0, high = f->num_levels;
     if (isnan(hz)) return f->num_levels > 0 && isnan(f->levels[f->num_levels - 1].hz) ? f->num_levels - 1 : -1;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (f->levels[middle].hz < hz * (1 - same_level)) /* false for NaN: the last */
+        if (f->levels[middle].hz < hz * (1 - same_level)) /* false for NaN, which is last */
             low = middle + 1;
         else
             high = middle;
@@ -122,7 +122,10 @@ static int64_t find_level(const fitting *f, double hz)
     return low < f->num_levels && f->levels[low].hz <= hz * (1 + same_level) ? low : -1;
 }
 
-/* One level for all frequencies that differ by less than 0.02 %: a processor's turbo mode is told 1 MHz above the level below it. */
+/*
+ * Makes one level of all frequencies that differ by less than 0.02 %: a processor's turbo mode is reported as 1 MHz above the level below
+ * it.
+ */
 static yoke_status make_levels(fitting *f)
 {
     void *memory = NULL;
@@ -139,7 +142,7 @@ static yoke_status make_levels(fitting *f)
         if (last == NULL || (isnan(hz) ? !isnan(last->hz) : !(hz <= last->hz * (1 + same_level)))) f->levels[f->num_levels++].hz = hz;
     }
     for (int64_t i = 0; i < f->count; i++) f->observations[i].level = find_level(f, f->observations[i].hz);
-    for (int64_t i = 0; i < f->count; i++) { /* ascending by units */
+    for (int64_t i = 0; i < f->count; i++) { /* in ascending order of units */
         const observation *o = &f->observations[i];
         if (!is_of_curve(f, o)) continue;
         level *at = &f->levels[o->level];
@@ -168,7 +171,7 @@ static yoke_status fit_curve(fitting *f, yoke_model_kind kind)
     }
     yoke_status status = model_separate(f, chosen);
     if (status != YOKE_OK || kind != YOKE_MODEL_AUTO || f->num_levels == 1) return status;
-    yoke_model_kind again = chosen; /* now with the samples of all levels */
+    yoke_model_kind again = chosen; /* to be chosen again, with the samples of all levels */
     status = model_choose(f->context, f->points, f->num_points, &again);
     return status == YOKE_OK && again != chosen ? model_separate(f, again) : status;
 }
@@ -200,15 +203,16 @@ static yoke_status fit_rate(fitting *f)
     for (int64_t l = 0; l < f->num_levels; l++) {
         const level *from = &f->levels[l];
         double rate = exp(from->log_rate);
-        if (isnan(from->hz) && l > 0) continue; /* the only one, or it helps the curve alone */
+        /* A level of unknown frequency has a rate only if it is the only level; otherwise it just contributes to the curve. */
+        if (isnan(from->hz) && l > 0) continue;
         points[known++] = (law_point){.hz = from->hz, .value = rate, .error = rate * from->error, .degrees = from->degrees};
     }
-    if (known == 1) points[0].error = 0; /* its noise is the curve's */
+    if (known == 1) points[0].error = 0; /* its noise is part of the curve's */
     f->model->reference_hz = f->levels[f->reference].hz;
     return law_fit(f->context, 0, points, known, &f->model->rate);
 }
 
-/* Mean power of samples, and how these scatter about it. */
+/* The mean power of samples. */
 typedef struct power_mean {
     law_point point; /* error and degrees: of the samples alone */
     double weights, count;
@@ -228,19 +232,25 @@ static void add_power(power_mean *mean, const observation *o)
     mean->count++;
 }
 
-/* Scales the levels' errors to how all samples scatter about the means of their levels, at least by 1 where samples say their errors. */
+/*
+ * Scales the errors of the levels to the scatter of all samples about the means of their levels.  If samples have errors of their own, the
+ * factor is at least 1.
+ */
 static void scale_power_errors(law_point *points, int64_t count, double scatter, double degrees)
 {
     double scale = degrees > 0 ? scatter / degrees : (double)NAN;
     for (int64_t i = 0; i < count; i++) {
-        int known = points[i].degrees > 0; /* of all or of none: see model_errors */
+        int known = points[i].degrees > 0; /* for all or for none: see model_errors */
         double factor = known ? (scale > 1 ? scale : 1) : scale;
         points[i].error = isnan(factor) ? (double)NAN : fmax(points[i].error * sqrt(factor), 1e-6 * fabs(points[i].value));
         points[i].degrees += degrees;
     }
 }
 
-/* Means of the levels that have any, to *points; levels at frequencies that are not known count only where there is no other. */
+/*
+ * Writes the means of those levels that have powers to *points.  A level of unknown frequency is used only if there is no other.  Returns
+ * their number.
+ */
 static int64_t level_powers(const fitting *f, power_mean *means, law_point *points)
 {
     int64_t count = 0;
@@ -281,7 +291,7 @@ static yoke_status fit_power(fitting *f)
     model->has_power = count > 0;
     if (status != YOKE_OK || count == 0) return status;
     status = law_fit(f->context, 1, model->power_points, count, &model->power);
-    if (status != YOKE_OK || f->all_together || count > 1) return status; /* at several levels it would be their mixture */
+    if (status != YOKE_OK || f->all_together || count > 1) return status; /* with several levels it would be a mixture of them */
     for (int64_t i = 0; i < f->count; i++)
         if (has_power(&f->observations[i], 1)) add_power(&together, &f->observations[i]);
     law_evaluate(&model->power, NAN, &alone);
@@ -289,7 +299,7 @@ static yoke_status fit_power(fitting *f)
     return YOKE_OK;
 }
 
-/* How much longer samples took that were taken together with other devices. */
+/* Fits the factor by which samples take longer if other devices work at the same time. */
 static void fit_contention(fitting *f)
 {
     fitted_model *model = f->model;

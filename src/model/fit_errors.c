@@ -1,20 +1,23 @@
-/* How sure each sample is, by its own spread and that of all. */
+/* The standard error of each sample, from its own scatter and that of all samples. */
 #include <math.h>
 
 #include "base/statistics.h"
 #include "model/model.h"
 
-/* PRIOR: how many degrees of freedom the samples together count for in each one.  LEAST: relative; below it clocks say nothing. */
+/*
+ * PRIOR: weight of all samples together in the error of each, as degrees of freedom.  LEAST: relative; smaller differences are below the
+ * resolution of clocks.
+ */
 static const double prior = 4, least = 1e-6;
 
-/* Relative standard deviation of one value, NaN where it is not known. */
+/* Relative standard deviation of one value; NaN if it is not known. */
 static double deviation(double value, double interval, int64_t repeats)
 {
     if (!(repeats > 1) || isnan(interval) || isnan(value) || !(fabs(value) > 0)) return NAN;
     return fmax(least, interval / statistics_student_95((double)(repeats - 1)) / fabs(value) * sqrt((double)repeats));
 }
 
-/* The mean of log(chi^2_d / d) is below 0 by about this. */
+/* The mean of log(chi^2_d / d) is below 0 by approximately this value. */
 static double low_by(double degrees) { return 1 / degrees + 1 / (3 * degrees * degrees); }
 
 void model_errors(int64_t count, const double *values, const double *intervals, const int64_t *repeats, double *errors, double *degrees)
@@ -26,7 +29,7 @@ void model_errors(int64_t count, const double *values, const double *intervals, 
         sum += d * (2 * log(s) + low_by(d));
         weights += d;
     }
-    double common = weights > 0 ? exp(sum / weights) : (double)NAN; /* the geometric mean: one noisy sample does not spoil the others */
+    double common = weights > 0 ? exp(sum / weights) : (double)NAN; /* the geometric mean, so that one noisy sample has little influence */
     for (int64_t i = 0; i < count; i++) {
         double s = deviation(values[i], intervals[i], repeats[i]), d = isnan(s) ? 0 : (double)(repeats[i] - 1);
         double variance = isnan(s) ? common : (prior * common + d * s * s) / (prior + d);

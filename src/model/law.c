@@ -31,10 +31,10 @@ static double law_at(yoke_law_kind kind, const double *parameters, double f)
     return sum;
 }
 
-/* Without errors all points weigh the same in relative terms. */
+/* Without errors all points have the same relative weight. */
 static double point_error(const law_point *p) { return fmax(isnan(p->error) ? fabs(p->value) : p->error, 1e-300); }
 
-/* minpack's function: residuals (what = 1) or their derivatives (2, by columns). */
+/* Callback for minpack: residuals (what = 1) or their derivatives (2, stored by columns). */
 static int residuals(void *user, int m, int n, const double *x, double *residual, double *derivative, int rows, int what)
 {
     const problem *p = user;
@@ -47,7 +47,7 @@ static int residuals(void *user, int m, int n, const double *x, double *residual
     return 0;
 }
 
-/* Largest relative residual; *far: it, or another, is beyond three standard errors and 3 %. */
+/* The largest relative residual; *far: some residual exceeds both three standard errors and 3 %. */
 static double worst_residual(const law *fitted, int *far)
 {
     double worst = 0;
@@ -61,7 +61,10 @@ static double worst_residual(const law *fitted, int *far)
     return worst;
 }
 
-/* The covariance in units of the points' errors is scaled by how the points scatter about the law, at least by 1 where those are known. */
+/*
+ * Scales the covariance, in units of the points' errors, to the scatter of the points about the law.  If errors are known, the factor is at
+ * least 1.
+ */
 static void scale_covariance(law *fitted, double chi)
 {
     double left = (double)(fitted->count - num_parameters(fitted->kind)), degrees = 0, scale = left > 0 ? chi / left : (double)NAN;
@@ -104,7 +107,7 @@ static yoke_status fit_kind(yoke_context *context, yoke_law_kind kind, law *fitt
     return YOKE_OK;
 }
 
-/* The third parameter makes predictions better on the average if it is larger than its standard error; a power's is not negative. */
+/* The third parameter improves predictions on average if it is larger than its standard error; that of a power is not negative. */
 static int is_useful(const law *cubic) { return cubic->parameters[0] > 0 && cubic->parameters[0] > sqrt(cubic->covariance[0][0]); }
 
 static int is_positive(const law *fitted)
@@ -137,7 +140,7 @@ yoke_status law_fit(yoke_context *context, int cubic_allowed, law_point *points,
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-/* Between two neighbours of the table on a straight line, outside as at the end. */
+/* Linear interpolation between neighbours in the table; constant outside. */
 static void look_up(const law *fitted, double hz, law_value *value)
 {
     const law_point *points = fitted->points;
@@ -157,12 +160,12 @@ void law_evaluate(const law *fitted, double hz, law_value *value)
     if (isnan(hz)) hz = most;
     *value = (law_value){.inside = 1};
     double beyond = hz < least ? log(least / hz) : hz > most ? log(hz / most) : 0;
-    value->inside = beyond <= 2e-4; /* levels that differ by less are one */
+    value->inside = beyond <= 2e-4; /* levels that differ by less are the same */
     value->systematic = (fitted->count > 1 ? growth : 1) * beyond;
     look_up(fitted, hz, value);
     if (num_parameters(fitted->kind) == 0) return;
     double at_end = law_at(fitted->kind, fitted->parameters, fmin(fmax(hz, least), most) / giga);
-    value->value = fmax(law_at(fitted->kind, fitted->parameters, hz / giga), 0.05 * at_end); /* a law is no law far outside */
+    value->value = fmax(law_at(fitted->kind, fitted->parameters, hz / giga), 0.05 * at_end); /* a law is not valid far outside */
     terms(fitted->kind, hz / giga, row);
     value->variance = 0;
     for (int i = 0; i < 3; i++)

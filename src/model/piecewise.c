@@ -2,7 +2,10 @@
 
 #include <stddef.h>
 
-/* The knot at whose right side x lies, or -1 left of the first: values[k] <= value < values[k + 1].  Knots are few: counting beats bisection. */
+/*
+ * The last knot at or before x, or -1 before the first: values[k] <= value < values[k + 1].  Knots are few, so counting is faster than
+ * bisection.
+ */
 static int find(const double *values, int count, double value)
 {
     int k = -1;

@@ -1,10 +1,10 @@
-/* What a model says of units and a frequency, with its interval. */
+/* The predictions of a model for units and a frequency, with their intervals. */
 #include <math.h>
 
 #include "base/statistics.h"
 #include "model/model.h"
 
-/* Relative uncertainty made of independent parts. */
+/* Relative uncertainty composed of independent parts. */
 typedef struct uncertainty {
     double variance, spread; /* spread: sum of variance^2 / degrees, for Welch and Satterthwaite's degrees of freedom of a sum */
     double systematic;       /* square of the half width */
@@ -19,7 +19,7 @@ static void add_noise(uncertainty *u, double variance, double degrees)
 
 static void add_systematic(uncertainty *u, double half_width) { u->systematic += half_width * half_width; }
 
-/* Half width of the 95 % interval, relative. */
+/* Relative half width of the 95 % interval. */
 static double half_width(const uncertainty *u)
 {
     if (isnan(u->variance)) return NAN;
@@ -58,7 +58,7 @@ yoke_status yoke_model_predict(const yoke_model *fitted, double units, double fr
     curve_evaluate(&model->curve, units, &value);
     law_evaluate(&model->rate, frequency_hz, &rate);
     p.seconds = value.seconds / rate.value;
-    /* The noise of the frequency that the curve is for is the curve's already. */
+    /* The noise at the curve's own frequency is already part of the curve. */
     double relative = isnan(model->reference_hz) ? rate.variance / rate.value / rate.value
                                                  : law_ratio_variance(&model->rate, frequency_hz, model->reference_hz);
     p.inside = value.inside && rate.inside;

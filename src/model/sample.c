@@ -5,21 +5,21 @@
 #include "base/statistics.h"
 
 /*
- * MAX_REJECTED: at most every third call.  FEW: of fewer calls the distances among them say too little about which one is an outlier: rejecting
- * the farthest of three leaves two that agree by chance.
+ * MAX_REJECTED: at most every third call is rejected.  FEW: with fewer calls the distances among them do not show which one is an outlier:
+ * rejecting the farthest of three leaves two that agree by chance.
  */
 enum { FEW = 7, MAX_REJECTED = 3, MAX_CALLS = 1 << 20 };
 
 typedef struct measuring {
     yoke_measure_options options;
     int64_t calls;
-    double *seconds, *joules; /* [options.max_calls], as they came */
+    double *seconds, *joules; /* [options.max_calls], in order of measurement */
     double *kept, *scratch;   /* [options.max_calls] */
     double spent_s;
-    int64_t again; /* it was narrow, and is looked at again after so many calls; 0: it was not */
+    int64_t again; /* number of calls at which a narrow interval is checked again; 0: it was not narrow */
 } measuring;
 
-/* Seconds from *low to *high are no outliers: at most 3.5 robust standard deviations from the median. */
+/* Seconds outside *low to *high are outliers: more than 3.5 robust standard deviations from the median.  Returns their number. */
 static int64_t find_outliers(measuring *m, double *low, double *high)
 {
     *low = 0;
@@ -29,8 +29,8 @@ static int64_t find_outliers(measuring *m, double *low, double *high)
     statistics_sort(m->kept, m->calls);
     double centre = statistics_median(m->kept, m->calls);
     double reach = 3.5 * statistics_robust_deviation(m->kept, m->calls, centre, m->scratch);
-    int64_t first = 0, last = m->calls;                  /* of those kept, ascending */
-    if (!(reach > 1e-9 * centre)) reach = 1e-9 * centre; /* half the calls took the same time to the last digit: a virtual clock */
+    int64_t first = 0, last = m->calls;                  /* range of those kept, in ascending order */
+    if (!(reach > 1e-9 * centre)) reach = 1e-9 * centre; /* half of the calls took exactly the same time, as with a virtual clock */
     while (m->calls - (last - first) < m->calls / MAX_REJECTED) {
         double below = centre - m->kept[first], above = m->kept[last - 1] - centre;
         if (below <= reach && above <= reach) break;
@@ -44,7 +44,7 @@ static int64_t find_outliers(measuring *m, double *low, double *high)
     return m->calls - (last - first);
 }
 
-/* Mean and half width of its 95 % interval; NaN where there are too few values. */
+/* Mean and half width of its 95 % interval; NaN if there are too few values. */
 static void estimate(const double *values, int64_t count, double *mean, double *interval)
 {
     double deviation = NAN;
@@ -108,9 +108,9 @@ static yoke_status call_once(yoke_context *context, yoke_measured_call *call, vo
 }
 
 /*
- * Whether the interval is narrow enough; looked at more seldom when there are many calls, for it takes time itself.  Who stops as soon as an interval is
- * narrow favours those that are so by chance: it must still be narrow half as many calls later (or be narrower by far), which keeps the 95 %
- * (tests/model/sample.c measures them).
+ * Nonzero: the interval is narrow enough.  With many calls it is checked less often, because the check itself takes time.  A measurement
+ * that stops as soon as its interval is narrow favours intervals that are narrow by chance.  Therefore it must still be narrow half as many
+ * calls later (or be much narrower), which preserves the 95 % (tests/model/sample.c measures them).
  */
 static int is_known(measuring *m, yoke_sample *sample)
 {

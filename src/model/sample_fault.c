@@ -1,4 +1,4 @@
-/* Why a sample is none. */
+/* Finds the fault of an invalid sample. */
 #include "model/sample.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ const char *sample_fault(const yoke_sample *sample, const char **member)
     if (!isfinite(sample->seconds) || sample->seconds <= 0) return "must be above 0";
     *name = "seconds_interval";
     if (!is_unknown_or_not_negative(sample->seconds_interval)) return interval;
-    *name = "joules"; /* above idle: noise may make little work negative */
+    *name = "joules"; /* above idle: noise may make the joules of little work negative */
     if (isinf(sample->joules)) return "must be a number, or not known";
     *name = "joules_interval";
     if (!is_unknown_or_not_negative(sample->joules_interval)) return interval;

@@ -1,6 +1,6 @@
 /*
- * t(x, f) = t(x) / rate(f), both from all samples: in turns the curve is fitted to what all samples would be at one frequency, and the rates to the curve.
- * So a frequency that was sampled at one size, even one that no other was sampled at, has its rate.
+ * t(x, f) = t(x) / rate(f), both fitted to all samples, by alternating: the curve is fitted to the samples scaled to one frequency, then
+ * the rates to the curve.  So a frequency that was sampled at one size only, even if no other was sampled at this size, has a rate.
  */
 #include <math.h>
 
@@ -8,12 +8,12 @@
 
 enum { MAX_TURNS = 60 };
 
-/* Of a rate: samples that scatter so much that the turns do not end shall not drift to numbers that no frequency has. */
+/* Limit of a rate: if samples scatter so much that the iteration does not converge, rates must not drift to impossible values. */
 static const double most_log_rate = 7;
 
 static int is_of_curve(const fitting *f, const observation *o) { return f->all_together || !o->together; }
 
-/* Points of the curve from all levels, or from the reference level alone. */
+/* Collects points of the curve from all levels, or from the reference level only. */
 static void gather(fitting *f, int reference_only)
 {
     f->num_points = 0;
@@ -26,8 +26,8 @@ static void gather(fitting *f, int reference_only)
 }
 
 /*
- * Sets the rates of all levels but the reference from the curve; returns the largest change.  By how much the curve is off at the reference itself is no
- * rate: a running maximum lies above noisy points everywhere, and would drift away with the rates.
+ * Sets the rates of all levels except the reference from the curve, and returns the largest change.  The deviation of the curve at the
+ * reference itself is subtracted: a running maximum is above noisy points everywhere, and would drift together with the rates.
  */
 static double update_rates(fitting *f)
 {
@@ -66,7 +66,7 @@ static yoke_status refit(fitting *f, yoke_model_kind kind, int64_t absorbed)
     return YOKE_OK;
 }
 
-/* Where samples do not say their errors: how they scatter about curve and rates together tells those of the rates. */
+/* If samples have no errors of their own, the errors of the rates follow from the scatter about curve and rates together. */
 static void errors_from_scatter(fitting *f)
 {
     const curve *fitted = &f->model->curve;
@@ -83,7 +83,7 @@ static void errors_from_scatter(fitting *f)
     }
     if (degrees < 1) return;
     for (int64_t l = 0; l < f->num_levels; l++) {
-        f->levels[l].error = fmax(1e-6, sqrt(squares / degrees / f->levels[l].weights)); /* the weights are all 1 */
+        f->levels[l].error = fmax(1e-6, sqrt(squares / degrees / f->levels[l].weights)); /* all weights are 1 */
         f->levels[l].degrees = degrees;
     }
 }

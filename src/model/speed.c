@@ -6,16 +6,19 @@ int64_t yoke_speed_most_pieces(int64_t num_points) { return 2 * num_points + 1; 
 
 static void add(yoke_speed *speed, double units, double seconds, double at, double slope, int flat)
 {
-    /* A piece that begins where the last one does replaces it. */
+    /* A piece that begins at the same units as the last one replaces it. */
     if (speed->count > 0 && !(units > speed->pieces[speed->count - 1].units)) speed->count--;
     speed->pieces[speed->count++] = (yoke_speed_piece){.units = units, .seconds = seconds, .speed = at, .slope = slope, .flat = flat};
 }
 
-/* From (x, t) to (next_x, next_t), where the running maximum at x is `most`; returns that at next_x.  next_x may be infinite with slope 0. */
+/*
+ * Adds the segment from (x, t) to (next_x, next_t), where `most` is the running maximum at x.  Returns that at next_x.  next_x may be
+ * infinite if the slope is 0.
+ */
 static double add_segment(yoke_speed *speed, double x, double at, double slope, double next_x, double next_t, double most)
 {
     double t = x / at;
-    if (next_t <= most) { /* also where the raw curve falls or stands */
+    if (next_t <= most) { /* also if the raw curve falls or is constant */
         add(speed, x, most, at, slope, 1);
         return most;
     }
@@ -96,7 +99,7 @@ double yoke_speed_seconds(const yoke_speed *speed, double units)
     const yoke_speed_piece *piece = &speed->pieces[k];
     if (piece->flat) return piece->seconds;
     double seconds = units / (piece->speed + piece->slope * (units - piece->units));
-    /* Rounding shall not make it fall where pieces meet. */
+    /* Rounding must not make it fall where pieces meet. */
     seconds = fmax(seconds, piece->seconds);
     return k + 1 < speed->count ? fmin(seconds, piece[1].seconds) : seconds;
 }
@@ -114,7 +117,7 @@ double yoke_speed_units(const yoke_speed *speed, double seconds)
     }
     const yoke_speed_piece *piece = &speed->pieces[low];
     double end = low + 1 < speed->count ? piece[1].units : INFINITY;
-    if (piece->flat) return end; /* only where rounding made two pieces begin at one time */
+    if (piece->flat) return end; /* only if rounding made two pieces begin at the same time */
     double above = 1 - piece->slope * seconds;
     double units = above > 0 ? (piece->speed - piece->slope * piece->units) * seconds / above : end;
     return fmin(fmax(units, piece->units), end);

@@ -1,4 +1,4 @@
-/* Model files (docs/reference/model-file.md): what a plan is made for. */
+/* Model files (docs/reference/model-file.md): the problem that a plan solves. */
 #include "model/problem/file.h"
 
 #include <limits.h>
@@ -129,7 +129,7 @@ static yoke_status read_copies(yoke_json_reader *reader, const json_t *value, vo
     return YOKE_OK;
 }
 
-/* Texts for people: any text may stand there. */
+/* Remarks for readers: any text is allowed. */
 static yoke_status read_remark(yoke_json_reader *reader, const json_t *value, void *member)
 {
     (void)member;

@@ -24,7 +24,7 @@ static yoke_status read_point(yoke_json_reader *reader, const json_t *value, con
     return status;
 }
 
-/* Seconds that fall are said once a level: a plan takes their running maximum. */
+/* Warns once per level about seconds that decrease: a plan uses their running maximum. */
 static void warn_of_falling(const yoke_json_reader *reader, const double *points, int64_t count)
 {
     for (int64_t i = 1; i < count; i++)
@@ -124,7 +124,7 @@ yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, v
 
 /* linear: p[0] f + p[1]; cubic: p[0] f^3 + p[1] f + p[2]. */
 typedef struct law {
-    int parameters; /* 2, 3; 0: there is none */
+    int parameters; /* 2 or 3; 0: there is no law */
     double p[3];
 } law;
 
@@ -205,7 +205,7 @@ static yoke_status read_frequencies(yoke_json_reader *reader, const json_t *valu
     return YOKE_OK;
 }
 
-/* The level at one frequency.  The laws are what is wrong where they give no number that can be, but the frequency says where. */
+/* The level at one frequency.  If a law gives an impossible number, the error is in the law, and the message names the frequency. */
 static yoke_status apply_laws(yoke_json_reader *reader, const laws *l, int64_t i, yoke_plan_level *level)
 {
     double f = l->frequencies[i], rate = law_at(&l->rate, f), power = l->power.parameters > 0 ? law_at(&l->power, f) : NAN;

@@ -1,4 +1,4 @@
-/* Rounds of a model file: its cuts and phases, and for each level what a phase takes. */
+/* Rounds of a model file: cuts and phases, and the times of a phase for each level. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static yoke_status read_work(yoke_json_reader *reader, const json_t *value, void
     return status;
 }
 
-/* [units of the cut + 1], from 0, that do not fall. */
+/* Reads an array [units of the cut + 1] that begins with 0 and does not decrease. */
 static yoke_status read_weights(yoke_json_reader *reader, const json_t *value, int64_t units, yoke_phase *phase)
 {
     double *sum = NULL;
@@ -49,7 +49,7 @@ static yoke_status read_weights(yoke_json_reader *reader, const json_t *value, i
     return YOKE_OK;
 }
 
-/* The device's name becomes its number. */
+/* Replaces the device's name by its number. */
 static yoke_status read_device(yoke_json_reader *reader, const json_t *value, const yoke_plan_problem *problem, yoke_phase *phase)
 {
     const char *name = json_string_value(value);
@@ -142,7 +142,7 @@ static yoke_status read_phases(yoke_json_reader *reader, const json_t *value, co
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- what a phase takes at a level */
+/* ---------------------------------------------------------------------------------------- the times of a phase at a level */
 
 static yoke_status read_points(yoke_json_reader *reader, const json_t *value, void *member)
 {
@@ -150,7 +150,7 @@ static yoke_status read_points(yoke_json_reader *reader, const json_t *value, vo
     return problem_read_points(reader, value, &time->points, &time->num_points);
 }
 
-/* null: there is no kernel. */
+/* Reads the time of a phase; null: there is no kernel. */
 static yoke_status read_time(yoke_json_reader *reader, const json_t *value, yoke_plan_time *time)
 {
     static const yoke_json_key keys[] = {
@@ -201,7 +201,7 @@ static yoke_status read_times(yoke_json_reader *reader, const json_t *value, int
     return status;
 }
 
-/* With a round each level has phases, else none has. */
+/* With a round each level must have phases; without one, none may. */
 static yoke_status read_levels(yoke_json_reader *reader, const json_t *document, const yoke_plan_problem *problem)
 {
     const json_t *devices = json_object_get(document, "devices");

@@ -1,4 +1,4 @@
-/* Writes model files: every number with all its digits, so that what is read again is the same. */
+/* Writes model files.  Every number has all its digits, so that it is the same when it is read. */
 #include <math.h>
 #include <stdint.h>
 
@@ -72,7 +72,10 @@ static json_t *problem_object(const yoke_plan_problem *problem)
     return object;
 }
 
-/* Half widths and factors that are not known are 0, as a plan has it; NaN would be left out of a file, and be exact when it is read. */
+/*
+ * Checks that numbers are not negative.  A plan has 0 for half widths and factors that are not known; NaN would be omitted from the file,
+ * and would be read as exact.
+ */
 static yoke_status check_numbers(yoke_context *context, const yoke_plan_device *device, int64_t level, const double numbers[3])
 {
     static const char *const names[] = {"time_uncertainty", "power_uncertainty", "alone_factor"};

@@ -1,4 +1,4 @@
-/* Stores that are one file: each waits for the others, and takes what they wrote. */
+/* Locks stores on the same file: each waits for the others, and then reads what they wrote. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static const char suffix[] = ".lock";
 
-/* How long others may write, which takes some milliseconds. */
+/* The longest wait for others to finish writing, which takes some milliseconds. */
 static const double patience_s = 10;
 
 /* ------------------------------------------------------------------------------------------------ the lock */
@@ -27,7 +27,7 @@ static int is_directory(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-/* Makes the directories above the file that are missing. */
+/* Creates the missing directories of the file's path. */
 static yoke_status make_directories(const yoke_store *store)
 {
     char path[PATH_MAX];
@@ -63,8 +63,9 @@ static int is_same_file(int descriptor, const char *path)
 }
 
 /*
- * Takes the lock if it is free.  Returns its descriptor, or -1 and errno: EWOULDBLOCK: somebody has it.  Whoever gives it back removes the file, so one that
- * was opened before may be gone when it is locked.  On file systems without locks all go on at once.
+ * Takes the lock if it is free.  Returns its descriptor, or -1 and errno; EWOULDBLOCK: another store has it.  The owner removes the file
+ * when it releases the lock, so a file that was opened before may no longer exist when it is locked.  On file systems without locks nobody
+ * waits.
  */
 static int try_lock(const char *path)
 {
@@ -117,15 +118,15 @@ static yoke_status take_lock(yoke_store *store)
 void yoke_store_unlock(yoke_store *store)
 {
     if (store == NULL || store->lock_path == NULL) return;
-    unlink(store->lock_path); /* before it is free: nobody else has it */
+    unlink(store->lock_path); /* before it is unlocked, while nobody else has it */
     close(store->lock);
     yoke_release(store->context, store->lock_path);
     store->lock_path = NULL;
 }
 
-/* -------------------------------------------------------------------------------------- what others have written */
+/* -------------------------------------------------------------------------------------- the others' entries */
 
-/* Takes the entries of a store that was read from the file later, but for those that were put here. */
+/* Takes the entries of a store that was read from the file later, except those that were put into this one. */
 static yoke_status take_newer(yoke_store *store, yoke_store *newer)
 {
     const int64_t own = store->count;

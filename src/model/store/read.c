@@ -1,4 +1,4 @@
-/* A store's text, read. */
+/* Reads the text of a store. */
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
@@ -16,10 +16,10 @@
 
 /* ----------------------------------------------------------------------------------------------- entries */
 
-/* An entry as it is read: its texts are the document's. */
+/* An entry while it is read; its texts belong to the document. */
 typedef struct read_entry {
     yoke_store_entry entry;
-    yoke_sample *samples;     /* the same as entry.samples, to be given back */
+    yoke_sample *samples;     /* the same as entry.samples, to be freed */
     yoke_store_power *powers; /* likewise */
 } read_entry;
 
@@ -40,7 +40,7 @@ static yoke_status read_source(yoke_json_reader *reader, const json_t *value, vo
     return yoke_json_expected(reader, "\"none\", \"measured\", \"estimated\", \"simulated\" or \"replayed\"", value);
 }
 
-/* sample_fault knows the narrower limits. */
+/* sample_fault checks the narrower limits. */
 #define SAMPLE_NUMBER(member)                                                                   \
     {                                                                                           \
 #member, YOKE_JSON_NUMBER, offsetof(yoke_sample, member), -DBL_MAX, DBL_MAX, 1, 1, NULL \
@@ -80,7 +80,7 @@ static yoke_status read_samples(yoke_json_reader *reader, const json_t *value, v
     return YOKE_OK;
 }
 
-/* power_fault knows the narrower limits. */
+/* power_fault checks the narrower limits. */
 #define POWER_NUMBER(member)                                                                         \
     {                                                                                                \
 #member, YOKE_JSON_NUMBER, offsetof(yoke_store_power, member), -DBL_MAX, DBL_MAX, 1, 1, NULL \
@@ -137,14 +137,14 @@ static const yoke_json_key entry_keys[] = {
 };
 enum { ENTRY_KEYS = sizeof entry_keys / sizeof entry_keys[0] };
 
-/* Adds what was read, if it keeps the contract of entries. */
+/* Adds the entry that was read, if it is valid. */
 static yoke_status take_entry(yoke_json_reader *reader, yoke_store *store, const yoke_store_entry *entry)
 {
     char where[64] = "";
     const char *fault = store_entry_fault(entry, where);
     if (fault == NULL) return store_append(store, entry);
     yoke_json_enter(reader, "");
-    snprintf(reader->pointer + strlen(reader->pointer) - 1, sizeof where, "%s", where); /* in the place of the slash */
+    snprintf(reader->pointer + strlen(reader->pointer) - 1, sizeof where, "%s", where); /* in place of the slash */
     return yoke_json_fail(reader, "this %s", fault);
 }
 
@@ -174,7 +174,7 @@ static yoke_status read_entries(yoke_json_reader *reader, const json_t *value, v
 
 static yoke_status read_format(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    (void)reader, (void)value, (void)member; /* judged before */
+    (void)reader, (void)value, (void)member; /* checked before */
     return YOKE_OK;
 }
 
@@ -213,14 +213,17 @@ yoke_status store_read_text(yoke_store *store, const char *text)
     return status;
 }
 
-/* Clocks of file systems have steps of some milliseconds, and those of servers may be wrong by more. */
+/*
+ * Nonzero: a later write has another time stamp.  Clocks of file systems have a resolution of some milliseconds; those of servers may
+ * differ more.
+ */
 static int is_settled(const struct stat *found)
 {
     enum { SETTLES_S = 2 };
     return found->st_ctim.tv_sec + SETTLES_S <= time(NULL);
 }
 
-/* Of an open file: a server is asked for it anew then. */
+/* The file is opened because a server then reports its present state. */
 static store_stamp stamp_of(const char *path)
 {
     struct stat found;
@@ -255,7 +258,7 @@ yoke_status store_read(yoke_store *store)
         return yoke_json_fail(&reader, "the store cannot be read: %s", strerror(errno));
     }
     if (!S_ISREG(found.st_mode)) return yoke_json_fail(&reader, "a store is a regular file; name another one");
-    store->stamp = stamp_of(store->path); /* before it is read: a later file is not taken for this one */
+    store->stamp = stamp_of(store->path); /* before the file is read, so that a later file is not mistaken for this one */
     yoke_status status = yoke_json_load(store->context, store->path, &root);
     if (status == YOKE_OK) status = read_store(&reader, root, store);
     json_decref(root);

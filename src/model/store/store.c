@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------------------------------------- texts */
 
-/* Length of the character at the start of the text in UTF-8, 0 where there is none. */
+/* The length of the first character of the text in UTF-8; 0: the bytes are not a valid character. */
 static size_t character_length(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -22,13 +22,13 @@ static size_t character_length(const char *text)
                     : c[0] >= 0xf0 && c[0] <= 0xf4 ? 4
                                                    : 0;
     for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80) return 0;                                                       /* the end of the text among them */
-    if (length == 3 && ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f))) return 0; /* too long a form; half a surrogate */
-    if (length == 4 && ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))) return 0; /* too long a form; beyond Unicode */
+        if ((c[i] & 0xc0) != 0x80) return 0;                                                       /* also at the end of the text */
+    if (length == 3 && ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f))) return 0; /* overlong form; surrogate */
+    if (length == 4 && ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))) return 0; /* overlong form; beyond Unicode */
     return length;
 }
 
-/* The text to the memory behind `to`, which is returned, moved behind the zero at its end. */
+/* Writes the text, with "?" for invalid bytes, and a terminating zero to `to`.  Returns the position after the zero. */
 static char *write_plain(char *to, const char *text)
 {
     while (*text != '\0') {
@@ -46,7 +46,7 @@ static char *write_plain(char *to, const char *text)
     return to;
 }
 
-/* The text with every byte that is not UTF-8 as "?", which is what a JSON file can hold.  Given back with yoke_release. */
+/* A copy of the text with "?" for every byte that is not UTF-8, since a JSON file cannot have such bytes.  Free it with yoke_release. */
 static yoke_status plain_text(yoke_context *context, const char *text, char **plain)
 {
     void *memory = NULL;
@@ -57,7 +57,7 @@ static yoke_status plain_text(yoke_context *context, const char *text, char **pl
     return YOKE_OK;
 }
 
-/* As strcmp of the stored text and what write_plain makes of the other. */
+/* As strcmp of the stored text and the output of write_plain for the other text. */
 static int compare_plain(const char *stored, const char *text)
 {
     while (*text != '\0') {
@@ -142,7 +142,7 @@ void store_sort(yoke_store *store)
     if (store->count > 1) qsort(store->items, (size_t)store->count, sizeof store->items[0], compare_items);
 }
 
-/* A copy whose texts, samples and powers lie in one block of memory. */
+/* Copies an entry; its texts, samples and powers are in one block of memory. */
 static yoke_status copy_entry(yoke_context *context, const yoke_store_entry *entry, store_item *item)
 {
     const char *texts[] = {entry->work, entry->device, entry->description, entry->kernel};
@@ -179,7 +179,7 @@ yoke_status store_append(yoke_store *store, const yoke_store_entry *entry)
     return status;
 }
 
-/* Index of the first entry that is not before that of a work and a device, whose texts need not be plain. */
+/* Index of the first entry that does not precede this work and device, whose texts may have invalid bytes. */
 static int64_t place_of(const yoke_store *store, const char *work, const char *device)
 {
     int64_t low = 0, high = store->count;

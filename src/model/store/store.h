@@ -119,7 +119,7 @@ struct yoke_store {
     store_item *items; /* ascending by work, then device */
     int64_t count, capacity;
     store_stamp stamp;              /* of the file as it was read */
-    char *lock_path;                /* a file that exists while some store writes; NULL: not here */
+    char *lock_path;                /* a file that exists while some store writes; NULL: this one does not */
     int lock;                       /* its descriptor */
     store_reason *declined, *found; /* why the file was declined, why the last requested entry was */
 };

@@ -1,4 +1,4 @@
-/* A store's text, written and put in place. */
+/* Writes the text of a store to its file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ static void write_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* The shortest of the usual texts that gives the same number back, in any locale. */
+/* The shortest of the usual representations that is read as the same number, in any locale. */
 static void write_number(FILE *file, double number)
 {
     char text[40];
@@ -143,7 +143,7 @@ yoke_status yoke_store_text(const yoke_store *store, char **text)
 
 /* ---------------------------------------------------------------------------------------------- the file */
 
-/* Opens a new file beside the path, whose name it writes.  -1 with errno. */
+/* Creates a new file in the directory of the path, and writes its name to `name`.  Returns -1 and errno on failure. */
 static int open_beside(const char *path, char name[PATH_MAX + STORE_SUFFIX_BYTES])
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -154,7 +154,7 @@ static int open_beside(const char *path, char name[PATH_MAX + STORE_SUFFIX_BYTES
     return -1;
 }
 
-/* Writes all to a file that was opened, and closes it.  Returns 0, or the system's error. */
+/* Writes the store to an open file, and closes it.  Returns 0, or the system's error. */
 static int fill(int descriptor, const yoke_store *store)
 {
     FILE *file = fdopen(descriptor, "w");
@@ -170,11 +170,11 @@ static int fill(int descriptor, const yoke_store *store)
     return written ? 0 : error != 0 ? error : EIO;
 }
 
-/* Returns 0, or the system's error. */
+/* Replaces the target by a new file.  Returns 0, or the system's error. */
 static int replace(const yoke_store *store, const char *target)
 {
     char beside[PATH_MAX + STORE_SUFFIX_BYTES], old[PATH_MAX + STORE_SUFFIX_BYTES];
-    if (access(target, W_OK) != 0 && errno != ENOENT) return errno; /* renaming would replace what may not be written to */
+    if (access(target, W_OK) != 0 && errno != ENOENT) return errno; /* rename would replace a file that must not be written */
     int descriptor = open_beside(target, beside);
     if (descriptor < 0) return errno;
     int error = fill(descriptor, store);
