@@ -1,4 +1,4 @@
-/* Powers that the user states for a machine: E = idle t + (busy - idle) CPU seconds / cores. */
+/* Powers that the user declares for a machine: E = idle t + (busy - idle) CPU seconds / cores. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static yoke_status bad_text(yoke_context *context, const char *text, const char 
                      text, why);
 }
 
-/* Takes "key=number" at *at. */
+/* Reads "key=number" at *at. */
 static const char *parse_item(const char **at, declared *powers)
 {
     static const char *const keys[] = {"idle=", "busy=", "uncertainty="};
@@ -88,7 +88,7 @@ static int process_cpu_s(int64_t pid, double ticks_per_s, double *seconds)
     char path[64], line[1024];
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     if (meter_read_line(path, line, sizeof line) != 0) return 0;
-    const char *at = strrchr(line, ')'); /* a program's name may hold anything */
+    const char *at = strrchr(line, ')'); /* the program's name may contain any character */
     if (at == NULL) return 0;
     at++;
     for (int field = 3; field < 14; field++) {
@@ -125,7 +125,7 @@ static meter_result read_energy(void *state, meter_sample *sample, char why[METE
             snprintf(why, METER_WHY_BYTES, "process %lld has ended, or does not show its CPU time", (long long)powers->pid);
         return powers->pid == 0 ? METER_FAILED : METER_GONE;
     }
-    /* With more threads than cores (SMT) the cores cannot be more than busy. */
+    /* With more threads than cores (SMT) the CPU time may exceed that of all cores. */
     double open_s = now_s - powers->opened_s;
     double busy_s = fmin((cpu - powers->opened_cpu_s) / powers->cores, open_s);
     sample->time_s = now_s;
@@ -147,7 +147,7 @@ static yoke_status start(const meter_site *site, declared *powers)
     powers->cores = topology.cores > 0 ? (double)topology.cores : 1;
     powers->pid = site->pid;
     powers->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
-    if (!(powers->ticks_per_s > 0)) powers->ticks_per_s = 100; /* what Linux has told programs for ever */
+    if (!(powers->ticks_per_s > 0)) powers->ticks_per_s = 100; /* the value that Linux has always reported */
     powers->opened_s = site->time->now_s(site->time->user);
     if (cpu_s(powers, &powers->opened_cpu_s)) return YOKE_OK;
     return yoke_fail(site->context, YOKE_ERROR_INPUT,
@@ -167,7 +167,7 @@ static void describe(const declared *powers, meter_domain *domain)
     domain->quantity = METER_ENERGY;
     domain->rank = 90;
     domain->most_w = fmax(powers->busy_w, 1);
-    /* What other processes do, and that power is no straight line in between, is as much as half of what CPU time decides. */
+    /* The load of other processes, and the nonlinearity of the power, may be as large as half of the part that CPU time determines. */
     domain->quantum_w = 0.5 * (powers->busy_w - powers->idle_w) + powers->uncertainty_w;
 }
 

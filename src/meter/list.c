@@ -1,4 +1,4 @@
-/* The domains that kinds of meters have found. */
+/* The list of domains that kinds of meters have found. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

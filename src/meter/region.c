@@ -1,4 +1,4 @@
-/* Energy from the begin of a region to its end, summed over meters. */
+/* Energy from the beginning of a region to its end, summed over meters. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 struct yoke_region {
     meter_set *set;
-    yoke_region *next; /* of those that wait for their next use */
+    yoke_region *next; /* next of those that are kept for reuse */
     double begin_s;
     meter_mark marks[]; /* one for each meter */
 };
@@ -53,7 +53,7 @@ void meter_regions_release(meter_set *set)
 
 /* -------------------------------------------------------------------------------------------------- total */
 
-/* How much weaker a kind is than a measurement. */
+/* Rank of a kind of energy below a measurement. */
 static int weakness(yoke_energy_kind kind)
 {
     switch (kind) {
@@ -97,7 +97,7 @@ static void finish_sum(const meter_set *set, const summing *sum, yoke_energy *to
 {
     *total = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN, .kind = YOKE_ENERGY_NONE};
     if (sum->missing > 0) {
-        /* The end first, since a name and a reason are cut where they are long. */
+        /* The end is written first, since a long name and reason are truncated. */
         char others[96] = "", more[32] = "";
         if (sum->counted > 0) snprintf(others, sizeof others, "; the other %lld sum to %.6g J", (long long)sum->counted, sum->value_j);
         if (sum->missing > 1) snprintf(more, sizeof more, " and %lld more", (long long)sum->missing - 1);

@@ -42,7 +42,7 @@ static void close_column(void *state)
     if (--table->users == 0) replay_table_destroy(table);
 }
 
-/* The table belongs to its domains from the first one on. */
+/* From the first column on, the table belongs to its domains. */
 static yoke_status add_column(const meter_site *site, replay_table *table, double opened_s, int64_t column, meter_list *list)
 {
     void *state = NULL;
@@ -52,7 +52,7 @@ static yoke_status add_column(const meter_site *site, replay_table *table, doubl
     meter_domain domain = table->domains[column];
     domain.info.source = YOKE_ENERGY_REPLAYED;
     domain.info.usable = 1;
-    /* Between two rows nothing is known. */
+    /* Nothing is known between two rows. */
     domain.info.period_s = fmax(isnan(domain.info.period_s) ? 0 : domain.info.period_s, table->longest_s);
     domain.info.period_measured = 1;
     domain.read = read_column;
@@ -69,7 +69,7 @@ static yoke_status find(const meter_site *site, meter_list *list)
     yoke_status status = replay_table_read(site->context, site->replay, &table);
     if (status != YOKE_OK) return status;
     double opened_s = site->time->now_s(site->time->user);
-    table->users = 1; /* this function */
+    table->users = 1; /* counts this function as a user */
     for (int64_t i = 0; status == YOKE_OK && i < table->columns; i++) {
         snprintf(table->domains[i].info.description, sizeof table->domains[i].info.description, "recorded in %.200s", site->replay);
         status = add_column(site, table, opened_s, i, list);

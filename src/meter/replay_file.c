@@ -1,4 +1,4 @@
-/* Recorded meters as a file. */
+/* Reads files with recorded readings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 enum { MAX_BYTES = 64 << 20 };
 
 static const char header[] = "# yoke replay 1";
-/* Of hardware whose file does not say. */
+/* Default for hardware whose file has no most_w. */
 static const double usual_most_w = 1e5;
 
 typedef struct reader {
@@ -73,7 +73,7 @@ static int take_number_key(meter_domain *domain, const char *key, const char **a
     return meter_text_uint64(at, &domain->range);
 }
 
-/* key=value at *at. */
+/* Reads key=value at *at. */
 static int take_key(meter_domain *domain, const char **at)
 {
     char word[64];
@@ -90,7 +90,7 @@ static int take_key(meter_domain *domain, const char **at)
     return take_number_key(domain, *at, at);
 }
 
-/* Whether the domain has what its quantity needs. */
+/* Completes a domain.  Returns the keys that its quantity requires and that are missing, else NULL. */
 static const char *finish_domain(meter_domain *domain)
 {
     if (isnan(domain->most_w)) domain->most_w = usual_most_w;
@@ -101,7 +101,7 @@ static const char *finish_domain(meter_domain *domain)
     return NULL;
 }
 
-/* Behind "domain ". */
+/* Reads the text after "domain ". */
 static yoke_status read_domain(reader *from, const char *at)
 {
     static const char expected[] = "domain NAME counter|power|energy, then keys: unit_j= range= most_w= period_s= quantum_w= window_s= "
@@ -195,7 +195,7 @@ static int read_all(int descriptor, char *text, int64_t bytes)
     return 1;
 }
 
-/* The whole text, with a zero behind it. */
+/* Reads the whole text, and adds a terminating zero. */
 static yoke_status load(yoke_context *context, const char *path, char **text, int64_t *bytes)
 {
     struct stat about;
@@ -222,7 +222,7 @@ static yoke_status load(yoke_context *context, const char *path, char **text, in
     return YOKE_OK;
 }
 
-/* Lines that end with a newline; what comes behind the last one may have been cut anywhere. */
+/* Reads lines that end with a newline; the text after the last newline may be incomplete. */
 static yoke_status read_lines(reader *from, char *text, int64_t bytes)
 {
     char *end = text + bytes;
@@ -245,7 +245,7 @@ static yoke_status read_lines(reader *from, char *text, int64_t bytes)
     return bad_line(from, from->line == 1 ? "\"# yoke replay 1\"" : "rows \"time_s value...\"");
 }
 
-/* Room for what the text can hold: a row has at least 4 characters, a value at least 2. */
+/* Allocates arrays large enough for the text: a row has at least 4 characters, a value at least 2. */
 static yoke_status make_table(yoke_context *context, const char *text, int64_t bytes, replay_table **table)
 {
     int64_t lines = 0, domains = 0;

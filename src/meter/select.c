@@ -13,7 +13,7 @@ static int covers_the_same(const yoke_meter_info *a, const yoke_meter_info *b)
     return a->covers[0] != '\0' && strcmp(a->covers, b->covers) == 0;
 }
 
-/* Of two that cover the same, in their order, whether the first is the better one. */
+/* Of two domains that cover the same hardware, whether the first one is preferred. */
 static int is_preferred(const meter_list *list, int64_t first, int64_t second)
 {
     const meter_domain *a = &list->domains[first], *b = &list->domains[second];
@@ -33,7 +33,7 @@ static void choose_best(const meter_list *list, const char *sole, unsigned char 
         }
 }
 
-/* The names of all that there is, usable or not, as far as they fit. */
+/* The names of all domains, usable or not, truncated to `bytes`. */
 static void names_text(const meter_list *list, char *text, size_t bytes)
 {
     size_t length = 0;
@@ -60,7 +60,7 @@ static yoke_status unknown(yoke_context *context, const meter_list *list, const 
                      names);
 }
 
-/* A name or a kind: chooses what is usable of it. */
+/* Chooses the usable domains with this name or kind. */
 static yoke_status choose_named(yoke_context *context, const meter_list *list, const char *name, int length, unsigned char *chosen)
 {
     const yoke_meter_info *unusable = NULL;
@@ -105,16 +105,16 @@ yoke_status meter_select(yoke_context *context, const meter_list *list, const ch
 
 static int is_psys(const yoke_meter_info *info) { return strcmp(info->covers, "psys") == 0; }
 static int is_of_package(const yoke_meter_info *info) { return starts_with(info->covers, "package"); }
-/* All of it, or of one of its dies. */
+/* The whole package, or one of its dies. */
 static int is_package(const yoke_meter_info *info) { return is_of_package(info) && strchr(info->covers, '/') == NULL; }
-/* A GPU and a CPU together, which share one meter. */
+/* A GPU and a CPU that share one meter. */
 static int is_module(const yoke_meter_info *info) { return starts_with(info->covers, "module"); }
 static int is_declared_host(const yoke_meter_info *info)
 {
     return strcmp(info->covers, "host") == 0 && info->source == YOKE_ENERGY_ESTIMATED;
 }
 
-/* What is chosen, in short. */
+/* Summary of the chosen domains. */
 typedef struct overview {
     int package, of_package, psys, host, measured_host, module;
 } overview;
@@ -142,7 +142,7 @@ static int path_contains(const char *whole, const char *part)
     return length > 0 && strncmp(whole, part, length) == 0 && part[length] == '/';
 }
 
-/* The parent by name, of the same kind, or -1. */
+/* The index of the parent, which has this name and the same kind; -1: none. */
 static int64_t parent_of(const meter_list *list, int64_t of)
 {
     const yoke_meter_info *info = &list->domains[of].info;
@@ -154,11 +154,11 @@ static int64_t parent_of(const meter_list *list, int64_t of)
     return -1;
 }
 
-/* Whether the energy of a chosen domain contains this one's.  psys is another matter. */
+/* Whether the energy of a chosen domain contains this one's.  psys is treated separately. */
 static int has_chosen_ancestor(const meter_list *list, const unsigned char *chosen, int64_t of)
 {
     int64_t above = parent_of(list, of);
-    /* Not more steps than domains: who filled the list may have made a circle. */
+    /* Not more steps than domains, since a list may contain a cycle of parents. */
     for (int64_t steps = 0; above >= 0 && steps < list->count; steps++) {
         const meter_domain *domain = &list->domains[above];
         if (chosen[above] && above != of && !domain->overlaps && !is_psys(&domain->info)) return 1;
@@ -179,14 +179,14 @@ static int is_counted(const meter_list *list, const unsigned char *chosen, const
         if (path_contains(other->covers, info->covers)) return 0;
     }
     if (has_chosen_ancestor(list, chosen, of)) return 0;
-    /* What a module contains beside its GPU. */
+    /* These are parts of a module, in addition to its GPU. */
     if (seen->module && (is_cpu || is_declared_host(info) || starts_with(info->covers, "dram"))) return 0;
     if (is_psys(info)) return !seen->package && !seen->measured_host;
-    /* What was declared for the whole host is not added to what was measured of a part of it. */
+    /* A power declared for the whole host is not added to measurements of a part of it. */
     if (is_declared_host(info)) return !seen->of_package && !seen->psys && !seen->measured_host;
     if (seen->measured_host) return strcmp(info->covers, "host") == 0 || !(is_cpu || starts_with(info->covers, "dram"));
     if (seen->package) return 1;
-    /* psys without packages: it has all of the platform, perhaps even cards. */
+    /* psys without packages: it contains the whole platform, possibly including cards. */
     if (seen->psys) return !is_cpu && !starts_with(info->covers, "dram") && !starts_with(info->covers, "gpu");
     if (seen->host) return !starts_with(info->covers, "dram");
     return 1;
@@ -206,7 +206,7 @@ static void append(char text[METER_WHY_BYTES], const char *more)
     snprintf(text + length, METER_WHY_BYTES - length, "%s", more);
 }
 
-/* Why there is nothing: the reasons of the first kinds. */
+/* Describes why there is no meter, with the reasons of the first kinds. */
 static void say_why_none(const meter_list *list, const unsigned char *chosen, char text[METER_WHY_BYTES])
 {
     int open = memchr(chosen, 1, (size_t)list->count) != NULL;
@@ -231,7 +231,7 @@ static int is_counted_of(const meter_list *list, const char *start)
     return 0;
 }
 
-/* A piece of hardware that is there, but is in no meter that is counted. */
+/* Whether this hardware exists but no counted meter covers it. */
 static int is_left_out(const meter_list *list, int64_t of)
 {
     const yoke_meter_info *info = &list->domains[of].info;

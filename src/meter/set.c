@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------- finding */
 
-/* What the arithmetic cannot work with is not usable. */
+/* A domain with numbers that cannot be used is not usable. */
 static void check_domain(meter_domain *domain)
 {
     char why[METER_WHY_BYTES];
@@ -19,7 +19,7 @@ static void check_domain(meter_domain *domain)
     domain->info.remedy[0] = '\0';
 }
 
-/* Everything after this relies on texts that end. */
+/* Terminates all texts; all later code relies on this. */
 static void end_texts(yoke_meter_info *info)
 {
 #define END(text) info->text[sizeof info->text - 1] = '\0'
@@ -94,7 +94,7 @@ static yoke_status add_members(meter_set *set, meter_list *list, const unsigned 
     return status;
 }
 
-/* What is found but not chosen, to be shown. */
+/* Keeps the information on domains that were found but not chosen. */
 static yoke_status keep_others(meter_set *set, const meter_list *list, const unsigned char *chosen)
 {
     void *others = NULL;
@@ -106,7 +106,7 @@ static yoke_status keep_others(meter_set *set, const meter_list *list, const uns
     return YOKE_OK;
 }
 
-/* Fills the set from what was found; the list keeps what is not chosen. */
+/* Fills the set with the chosen domains; the list keeps the others. */
 static yoke_status fill(meter_set *set, meter_list *list, const meter_set_options *options)
 {
     void *chosen = NULL;
@@ -123,7 +123,7 @@ static yoke_status fill(meter_set *set, meter_list *list, const meter_set_option
     return status;
 }
 
-/* The first reading of each is where counting starts; one that fails may come back. */
+/* Takes the first reading of each meter, at which counting starts.  A meter whose reading fails may succeed later. */
 static yoke_status begin(meter_set *set, double probe_s)
 {
     double suspended_s = meter_set_suspended_s(set);
@@ -200,8 +200,8 @@ void meter_set_read(meter_set *set, meter_member *member, double suspended_s)
     char why[METER_WHY_BYTES];
     meter_sample sample = {0};
     meter_result result = METER_FAILED;
-    if (member->track.gone) return; /* a lost device's driver may hang */
-    /* What fails once may do at once again. */
+    if (member->track.gone) return; /* the driver of a lost device may hang */
+    /* A reading that failed may succeed immediately afterwards. */
     for (int attempt = 0; attempt < 2 && result == METER_FAILED; attempt++) {
         why[0] = '\0';
         double now_s = set->time->now_s(set->time->user);

@@ -1,4 +1,4 @@
-/* Small files of a machine, or of a directory that stands for one. */
+/* Reads small files of a machine, or of a directory tree recorded from one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ yoke_status meter_path(const meter_site *site, char *text, size_t bytes, const c
     return YOKE_OK;
 }
 
-/* All that a small file has, at most bytes - 1.  Returns 0, or errno. */
+/* Reads the content of a small file, at most bytes - 1 of it.  Returns 0, or errno. */
 static int read_some(int descriptor, char *text, size_t bytes)
 {
     size_t length = 0;
@@ -41,12 +41,12 @@ static int read_some(int descriptor, char *text, size_t bytes)
         if (got == 0 || length == bytes - 1) break;
     }
     text[length] = '\0';
-    return strlen(text) == length ? 0 : EINVAL; /* no zero bytes in a text */
+    return strlen(text) == length ? 0 : EINVAL; /* a text has no zero bytes */
 }
 
 int meter_read_line(const char *path, char *text, size_t bytes)
 {
-    /* A pipe in place of a file must not make the caller wait. */
+    /* A pipe in place of a file must not block the caller. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return errno;
     char got[1024];
@@ -60,7 +60,7 @@ int meter_read_line(const char *path, char *text, size_t bytes)
     return 0;
 }
 
-/* Digits, then nothing but one newline. */
+/* Parses digits, optionally followed by one newline, and nothing else. */
 static int parse(const char *text, uint64_t *number)
 {
     uint64_t value = 0;
@@ -85,7 +85,7 @@ int meter_read_number(const char *path, uint64_t *number)
 
 int meter_pread_number(int descriptor, uint64_t *number)
 {
-    /* One call in the usual case: what is shorter than was asked for is whole. */
+    /* Usually one call: a result shorter than the buffer is complete. */
     char text[NUMBER_BYTES];
     ssize_t got;
     do got = pread(descriptor, text, sizeof text - 1, 0);

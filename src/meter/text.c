@@ -19,7 +19,7 @@ int meter_text_uint64(const char **at, uint64_t *number)
     return 1;
 }
 
-/* Up to 19 digits in *digits, the rest as powers of ten in *exponent. */
+/* Up to 19 digits in *digits; further ones are counted as powers of ten in *exponent. */
 static const char *mantissa(const char *at, uint64_t *digits, long *exponent, int *any)
 {
     int point = 0;

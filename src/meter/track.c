@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A period that nobody knows counts as this: the longest that is documented for any counter. */
+/* The period of a meter if it is not known: the longest that is documented for any counter. */
 static const double unknown_period_s = 0.1;
-/* A window that nobody knows: NVIDIA's averages over a second are the longest. */
+/* The window of a power meter if it is not known: NVIDIA's averages over one second are the longest. */
 static const double unknown_window_s = 1;
-/* How long hardware that always draws power may show the same. */
+/* The time after which an unchanged reading of hardware that always draws power is a fault. */
 static const double stuck_s = 1;
-/* Between readings of power more may happen than can be told. */
+/* The longest time between readings of power; changes within a longer time are unknown. */
 static const double gap_s = 1;
-/* Less is the jitter of reading two clocks. */
+/* Shorter suspensions are within the jitter of reading two clocks. */
 static const double suspended_least_s = 0.01;
-/* Polled more often than so the machine would do little else. */
+/* The shortest time between readings, which limits the load on the machine. */
 static const double interval_least_s = 1e-3;
-/* What a region that is long enough would be known to. */
+/* The relative uncertainty that messages on short regions suggest. */
 static const double wanted = 0.1;
 
 static double known(double value, double otherwise) { return isnan(value) ? otherwise : value; }
@@ -26,7 +26,7 @@ static double longer(double a, double b) { return a > b ? a : b; }
 
 /* ---------------------------------------------------------------------------------------------- the meter */
 
-/* A number that may be NaN, but else is in [least, most]. */
+/* Whether a number is NaN or in [least, most]. */
 static int sane(double value, double least, double most) { return isnan(value) || (value >= least && value <= most); }
 
 int meter_track_check(const meter_domain *domain, char why[METER_WHY_BYTES])
@@ -75,7 +75,7 @@ void meter_track_start(meter_track *track, const meter_domain *domain)
         .gain_error = known(info->gain_error, 0),
     };
     track->resolution_j =
-        longer(known(info->resolution_j, 0), domain->quantity == METER_COUNTER ? domain->unit_j : 0); /* may be shown finer than it is */
+        longer(known(info->resolution_j, 0), domain->quantity == METER_COUNTER ? domain->unit_j : 0); /* the display may be finer */
     track->wrap_j = (double)domain->range * track->unit_j;
 }
 
@@ -84,7 +84,7 @@ double meter_track_interval_s(const meter_track *track)
     double interval = INFINITY;
     if (track->quantity == METER_COUNTER && track->range != 0) interval = track->wrap_j / (2 * track->most_w);
     if (track->quantity == METER_COUNTER && track->always_moves) interval = fmin(interval, longer(stuck_s, track->period_s));
-    /* Twice in a period, so that no update is missed. */
+    /* Twice per period, so that no update is missed. */
     if (track->quantity == METER_POWER) interval = fmin(0.5 * track->period_s, 0.5 * gap_s);
     return longer(interval, interval_least_s);
 }
@@ -103,7 +103,7 @@ static double counts_between(meter_counts from, meter_counts to)
     return (double)high * 0x1p64 + (double)(to.low - from.low);
 }
 
-/* Kahan 1965. */
+/* Kahan summation (1965). */
 static void add_energy(meter_track *track, double energy_j)
 {
     double next = energy_j - track->energy_rest_j;
@@ -131,7 +131,7 @@ static void fault(meter_track *track, const char *format, ...)
     track->faults++;
 }
 
-/* After a fault nothing is known of what came before: the sample is a new beginning. */
+/* After a fault the energy so far is unknown: the track starts again with this sample. */
 static void begin_again(meter_track *track, const meter_sample *sample)
 {
     track->last = *sample;
@@ -141,7 +141,7 @@ static void begin_again(meter_track *track, const meter_sample *sample)
     track->stuck = 0;
 }
 
-/* " after 3 failed readings (EIO)" or "". */
+/* ", after 3 failed readings (EIO)", or "". */
 static void failures_text(const meter_track *track, char text[128])
 {
     text[0] = '\0';
@@ -185,7 +185,10 @@ static void take_counter(meter_track *track, const meter_sample *sample)
     uint64_t counts = now - before;
     if (range != 0 && now < before) counts += range; /* both wrap at 2^64, which cancels */
     double energy_j = (double)counts * track->unit_j;
-    /* What hardware can have done since, with an update that comes late; but a small step back of a counter with a small range is none. */
+    /*
+     * The largest energy that the hardware can have used since then, including a late update.  A small step back of a counter with a small
+     * range is not a wrap.
+     */
     double slack_s = 2 * track->period_s + 0.1;
     if (range != 0) slack_s = fmin(slack_s, longer(track->period_s, track->wrap_j / track->most_w / 4));
     if (energy_j > track->most_w * (seconds + slack_s) + 2 * track->unit_j) {
@@ -229,7 +232,10 @@ static void take_power(meter_track *track, const meter_sample *sample)
     }
     double change_w = fabs(sample->power_w - track->last.power_w);
     add_energy(track, 0.5 * (sample->power_w + track->last.power_w) * seconds);
-    /* Between two readings lies somewhere the change, and where the window is shorter than the period, what the sensor did not see. */
+    /*
+     * The power changes at an unknown time between two readings.  If the window is shorter than the period, the sensor also misses changes
+     * between windows.
+     */
     double unseen = track->period_s > 0 && track->window_s < track->period_s ? 1 - track->window_s / track->period_s : 0;
     track->between_j += 0.5 * change_w * (unseen * longer(seconds, track->period_s) + (1 - unseen) * longer(0, seconds - track->period_s));
     note_movement(track, sample, change_w != 0 || sample->power_w != 0);
@@ -264,7 +270,7 @@ static void take_first(meter_track *track, const meter_sample *sample, double su
     begin_again(track, sample);
 }
 
-/* Whether time itself did something that makes the numbers worthless; that is a fault then. */
+/* Whether the clock makes the numbers useless: it stepped back, or the machine was suspended.  If so, records a fault. */
 static int time_is_wrong(meter_track *track, const meter_sample *sample, double suspended_s)
 {
     double suspended = suspended_s - track->suspended_s;
@@ -333,7 +339,7 @@ void meter_track_mark(const meter_track *track, meter_mark *mark)
     };
 }
 
-/* What there is instead of a value. */
+/* Sets the reason why there is no value. */
 static void no_value(yoke_energy *energy, const char *format, ...) YOKE_PRINTF(2, 3);
 
 static void no_value(yoke_energy *energy, const char *format, ...)
@@ -346,7 +352,7 @@ static void no_value(yoke_energy *energy, const char *format, ...)
     energy->kind = YOKE_ENERGY_NONE;
 }
 
-/* Whether something happened from the mark to the latest sample that leaves no value. */
+/* Whether a fault from the mark to the latest sample leaves no value. */
 static int fault_between(const meter_track *track, const meter_mark *mark, yoke_energy *energy)
 {
     if (track->faults != mark->faults || (mark->stuck && track->faults > 0))
@@ -364,7 +370,7 @@ static int fault_between(const meter_track *track, const meter_mark *mark, yoke_
     return 1;
 }
 
-/* Shorter than what the meter resolves in time. */
+/* Whether the region is shorter than the time resolution of the meter. */
 static int too_short(const meter_track *track, double seconds, double power_w, yoke_energy *energy)
 {
     double resolved_s = longer(track->period_s, track->window_s);
@@ -393,11 +399,14 @@ void meter_track_energy(const meter_track *track, const meter_mark *mark, double
         return;
     }
     double blurred_s = track->period_s + track->window_s + fabs(sampled_s - seconds) + mark->took_s + track->last.took_s;
-    /* A counter may lack a period's energy, and the mean power with it; and that at both ends is not that of the whole, as far as it is known. */
+    /*
+     * A counter may lack the energy of one period, which lowers the mean power, too.  The power at both ends may be higher than that of the
+     * whole region, as far as it is known.
+     */
     double lack_s = track->quantity == METER_COUNTER ? track->period_s : 0;
     double most_mean_w = sampled_s > 2 * lack_s ? value_j / (sampled_s - lack_s) : 2 * mean_w;
     double end_w = longer(most_mean_w, longer(mark->recent_w, track->recent_w));
-    if (track->source == YOKE_ENERGY_SIMULATED) end_w = longer(end_w, track->most_w); /* its power is known, and nobody polls it */
+    if (track->source == YOKE_ENERGY_SIMULATED) end_w = longer(end_w, track->most_w); /* its power is known, and no thread samples it */
     energy->value_j = value_j;
     energy->uncertainty_j = 2 * track->resolution_j + end_w * blurred_s + track->gain_error * value_j + track->quantum_w * seconds +
                             (track->between_j - mark->between_j);

@@ -1,4 +1,4 @@
-/* The thread that reads meters before they wrap, and the periods in which they are updated. */
+/* The thread that reads meters before they wrap, and the measurement of their update periods. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ static struct timespec timespec_of(double seconds)
     return (struct timespec){.tv_sec = (time_t)whole, .tv_nsec = (long)fmin(1e9 * (seconds - whole), 999999999.0)};
 }
 
-/* Reads what is due and says when the next one will be. */
+/* Reads the meters that are due.  Returns the time at which the next one is due. */
 static double read_due(meter_set *set)
 {
     double next_s = INFINITY, now_s = yoke_clock_s();
@@ -28,7 +28,7 @@ static double read_due(meter_set *set)
             pthread_mutex_lock(&member->lock);
             meter_set_read(set, member, suspended_s);
             pthread_mutex_unlock(&member->lock);
-            /* In step, unless it is late by more than a whole interval. */
+            /* Keeps the interval, unless it is late by more than half of it. */
             member->due_s = fmax(member->due_s + member->interval_s, now_s + 0.5 * member->interval_s);
         }
         next_s = fmin(next_s, member->due_s);
@@ -43,7 +43,7 @@ static void *watch(void *user)
     pthread_mutex_lock(&state->lock);
     while (!state->stop) {
         pthread_mutex_unlock(&state->lock);
-        struct timespec until = timespec_of(read_due(set)); /* the condition waits on the clock that yoke_clock_s reads */
+        struct timespec until = timespec_of(read_due(set)); /* the condition waits on the clock of yoke_clock_s */
         pthread_mutex_lock(&state->lock);
         int error = 0;
         while (!state->stop && error == 0) error = pthread_cond_timedwait(&state->wake, &state->lock, &until);
@@ -64,7 +64,7 @@ static int start_thread(meter_set *set)
     if (error != 0) return error;
     error = pthread_mutex_init(&state->lock, NULL);
     if (error == 0) {
-        /* Signals are the application's threads'. */
+        /* Signals are handled by the application's threads. */
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -133,7 +133,7 @@ static void probe_one(meter_set *set, probing *probe)
     probe->last = member->track.last;
 }
 
-/* The mean of the middle half of the times between changes: an update that was missed or seen late does not matter. */
+/* The mean of the middle half of the times between changes, so that missed or late updates have no influence. */
 static void conclude(probing *probe)
 {
     int64_t count = probe->changes - 1;

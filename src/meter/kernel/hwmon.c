@@ -1,10 +1,10 @@
 /*
  * hwmon.c - energy and power sensors of /sys/class/hwmon: graphics cards, boards, power supplies, batteries, NVIDIA Grace.
  *
- * Facts from Documentation/hwmon/sysfs-interface.rst of Linux: energyN_input is in microjoules, powerN_input and powerN_average in microwatts,
- * powerN_average_interval in milliseconds.  The energy of Intel's cards (xe_hwmon.c, i915_hwmon.c) is summed up in the driver from a counter of
- * 32 bits whenever it is read, and misses a wrap (2^18 J) where nobody reads for long.  Counted modulo 2^18 J = 262144000000 uJ a missed wrap
- * is invisible: so that is the range, and the watching thread reads in time.
+ * Facts from Documentation/hwmon/sysfs-interface.rst of Linux: energyN_input is in microjoules, powerN_input and powerN_average in
+ * microwatts, powerN_average_interval in milliseconds.  The energy of Intel's cards (xe_hwmon.c, i915_hwmon.c) is summed in the driver,
+ * from a counter of 32 bits, whenever it is read; it misses a wrap (2^18 J) if it is not read for a long time.  Counted modulo 2^18 J =
+ * 262144000000 uJ a missed wrap is invisible.  So this is the range, and the sampling thread reads in time.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,13 +17,13 @@
 #include "meter/meter.h"
 
 static const char class_directory[] = "/sys/class/hwmon";
-static const uint64_t intel_range = 262144000000U, most_uw = 1000000000000U; /* no sensor means more than a megawatt */
+static const uint64_t intel_range = 262144000000U, most_uw = 1000000000000U; /* no sensor measures more than a megawatt */
 
 typedef struct hwmon_chip {
     const meter_site *site;
     meter_list *list;
     const char *entry;                /* hwmon3 */
-    char directory[SYSFS_NAME_BYTES]; /* below class_directory: hwmon3, or hwmon3/device for what old interfaces put there */
+    char directory[SYSFS_NAME_BYTES]; /* below class_directory: hwmon3, or hwmon3/device for the files of old interfaces */
     char name[SYSFS_NAME_BYTES];
     char pci[16];
     int is_battery;
@@ -33,7 +33,7 @@ typedef struct hwmon_channel {
     int is_energy;
     char value[SYSFS_NAME_BYTES]; /* energy1_input */
     char stem[SYSFS_NAME_BYTES];  /* energy1 */
-    char label[SYSFS_NAME_BYTES]; /* "" where there is none */
+    char label[SYSFS_NAME_BYTES]; /* "" if there is none */
 } hwmon_channel;
 
 /* ------------------------------------------------------------------------------------------------- reading */
@@ -42,7 +42,7 @@ typedef struct hwmon_state {
     yoke_context *context;
     int descriptor, recorded, is_energy;
     uint64_t range;
-    char status_path[256]; /* of a battery; "" otherwise */
+    char status_path[256]; /* for a battery; "" otherwise */
     char what[128];
 } hwmon_state;
 
@@ -93,7 +93,7 @@ static int is_gpu(const hwmon_chip *chip)
 
 static int is_intel_gpu(const hwmon_chip *chip) { return is_gpu(chip) && (chip->name[0] == 'x' || chip->name[0] == 'i'); }
 
-/* AMD's graphics in a processor shows the power of all the processor; such have no limit of power (amdgpu_pm.c), or two (Van Gogh). */
+/* AMD's integrated graphics reports the power of the whole processor.  It has no power limit (amdgpu_pm.c), or two of them (Van Gogh). */
 static int is_apu(const hwmon_chip *chip)
 {
     char path[SYSFS_PATH_BYTES];
@@ -102,7 +102,7 @@ static int is_apu(const hwmon_chip *chip)
     return chip_path(chip, path, "power2_cap", "") == YOKE_OK && access(path, F_OK) == 0;
 }
 
-/* The card, or a part of it where another channel has the whole card. */
+/* Covers the card, or a part of it if another channel covers the whole card. */
 static void cover_gpu(const hwmon_chip *chip, const hwmon_channel *channel, yoke_meter_info *info)
 {
     char card[64], part[32] = "";
@@ -120,7 +120,7 @@ static void cover_gpu(const hwmon_chip *chip, const hwmon_channel *channel, yoke
     if (part[0] != '\0' && whole != NULL) snprintf(info->parent, sizeof info->parent, "%s", whole->info.name);
 }
 
-/* "Grace Power Socket 0" and its parts (NVIDIA Grace Performance Tuning Guide, power telemetry).  Returns whether the label is one. */
+/* "Grace Power Socket 0" and its parts (NVIDIA Grace Performance Tuning Guide, power telemetry).  Nonzero: the label is one of them. */
 static int cover_grace(const hwmon_chip *chip, const char *label, meter_domain *domain)
 {
     static const struct {
@@ -152,7 +152,7 @@ static int cover_grace(const hwmon_chip *chip, const char *label, meter_domain *
     return 0;
 }
 
-/* Fills covers and parent, and says where nobody knows what else the sensor sees. */
+/* Fills covers and parent, and marks sensors that may include other hardware. */
 static void cover(const hwmon_chip *chip, const hwmon_channel *channel, meter_domain *domain)
 {
     yoke_meter_info *info = &domain->info;
@@ -173,7 +173,7 @@ static void cover(const hwmon_chip *chip, const hwmon_channel *channel, meter_do
     }
     domain->overlaps = 1;
     if (strcmp(chip->name, "power_meter") == 0 && channel->label[0] == '\0' && strcmp(channel->stem, "power1") == 0) {
-        snprintf(info->covers, sizeof info->covers, "machine"); /* ACPI: what all of it takes from its supply */
+        snprintf(info->covers, sizeof info->covers, "machine"); /* ACPI: all power that the machine draws from its supply */
         return;
     }
     snprintf(clean, sizeof clean, "%s%.40s", chip->is_battery && strncmp(chip->name, "BAT", 3) != 0 ? "BAT-" : "", chip->name);
@@ -192,7 +192,7 @@ static void set_numbers(const hwmon_chip *chip, const hwmon_channel *channel, me
     info->source = YOKE_ENERGY_MEASURED;
     snprintf(info->pci, sizeof info->pci, "%s", chip->pci);
     domain->most_w = domain->overlaps ? 20000 : 2000;
-    /* Where a sensor has both, energy is better than power that has to be integrated. */
+    /* If a sensor has both, energy is preferred to power, which must be integrated. */
     domain->rank = channel->is_energy ? 30 : 31;
     if (channel->is_energy) {
         domain->quantity = METER_COUNTER;
@@ -224,7 +224,7 @@ static void explain(const hwmon_chip *chip, const hwmon_channel *channel, int er
                  channel->value);
 }
 
-/* Whether the sensor can say something now; where it cannot, the domain says why. */
+/* Finds out whether the sensor can be read at present; if not, the domain has the reason. */
 static yoke_status is_ready(const hwmon_chip *chip, const hwmon_channel *channel, yoke_meter_info *info, char status_path[256], int *ready)
 {
     char path[SYSFS_PATH_BYTES], text[32];
@@ -311,7 +311,7 @@ static yoke_status add_channel(const hwmon_chip *chip, const hwmon_channel *chan
 
 /* ------------------------------------------------------------------------------------------------- finding */
 
-/* Whether the name is energyN_input, powerN_input or powerN_average; then fills all but the label. */
+/* Whether the name is energyN_input, powerN_input or powerN_average.  If so, fills all members except the label. */
 static int is_channel(const char *name, hwmon_channel *channel)
 {
     *channel = (hwmon_channel){.is_energy = strncmp(name, "energy", 6) == 0};
@@ -333,17 +333,17 @@ static yoke_status add_named(hwmon_chip *chip, const sysfs_names *names, int64_t
         char input[2 * SYSFS_NAME_BYTES];
         snprintf(input, sizeof input, "%s_input", channel.stem);
         for (int64_t j = 0; j < names->count; j++)
-            if (strcmp(names->names[j], input) == 0) return YOKE_OK; /* the instantaneous power is better */
+            if (strcmp(names->names[j], input) == 0) return YOKE_OK; /* the instantaneous power is preferred */
     }
     char path[SYSFS_PATH_BYTES];
     yoke_status status = chip_path(chip, path, channel.stem, "_label");
     if (status != YOKE_OK) return status;
     if (meter_read_line(path, channel.label, sizeof channel.label) != 0) {
-        status = chip_path(chip, path, channel.stem, "_oem_info"); /* where acpi_power_meter says what it is */
+        status = chip_path(chip, path, channel.stem, "_oem_info"); /* in which acpi_power_meter describes the sensor */
         if (status != YOKE_OK) return status;
         if (meter_read_line(path, channel.label, sizeof channel.label) != 0) channel.label[0] = '\0';
     }
-    if (strncmp(channel.label, "Ecore", 5) == 0) return YOKE_OK; /* amd_energy shows each core beside its socket */
+    if (strncmp(channel.label, "Ecore", 5) == 0) return YOKE_OK; /* amd_energy reports each core as well as its socket */
     ++*found;
     return add_channel(chip, &channel);
 }
@@ -364,7 +364,7 @@ static yoke_status add_directory(hwmon_chip *chip, int64_t *found)
     return status;
 }
 
-/* PCI_SLOT_NAME of device/uevent. */
+/* Reads PCI_SLOT_NAME from device/uevent. */
 static void read_pci(hwmon_chip *chip, const char *path)
 {
     char line[256];
@@ -387,7 +387,7 @@ static void read_pci(hwmon_chip *chip, const char *path)
     fclose(file);
 }
 
-/* parts: only the tiles of cards, which are part of what other chips show; else all but these. */
+/* parts nonzero: only the tiles of cards, which are parts of the hardware of other chips; zero: all other chips. */
 static yoke_status add_chip(const meter_site *site, meter_list *list, const char *entry, int parts, int64_t *found)
 {
     hwmon_chip chip = {.site = site, .list = list, .entry = entry};
@@ -407,7 +407,7 @@ static yoke_status add_chip(const meter_site *site, meter_list *list, const char
     snprintf(chip.directory, sizeof chip.directory, "%s", entry);
     status = add_directory(&chip, found);
     if (status == YOKE_OK &&
-        *found == before) { /* drivers of the old interface, acpi_power_meter among them, put the files into the device */
+        *found == before) { /* drivers of the old interface, such as acpi_power_meter, have the files in the device's directory */
         snprintf(chip.directory, sizeof chip.directory, "%.48s/device", entry);
         status = add_directory(&chip, found);
     }

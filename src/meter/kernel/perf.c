@@ -1,13 +1,13 @@
 /*
  * perf.c - the same energy counters through perf_event_open: the PMUs `power` and `power_core`.
  *
- * Facts from arch/x86/events/rapl.c of Linux: an event belongs to a CPU (one for each package, die or core: `cpumask`), not to a process; its
- * count is in units of `events/NAME.scale` joules (2^-32) and starts at zero with the event; the kernel adds the hardware's counter of 32 bits
- * as a signed difference, so that a count may step back by 2^32 hardware units where nobody reads for long (65 s at 500 W and 2^-16 J).
- * Counted modulo 2^48 (65536 J), which divides that step for every unit in use, such a step is invisible, and differences are right as long as
- * less than 65536 J lie between two readings: so that is the range, and the watching thread reads in time.
+ * Facts from arch/x86/events/rapl.c of Linux: an event belongs to a CPU (one for each package, die or core: `cpumask`), not to a process;
+ * its count is in units of `events/NAME.scale` joules (2^-32) and starts at zero with the event.  The kernel adds the hardware's counter of
+ * 32 bits as a signed difference, so that a count may step back by 2^32 hardware units if it is not read for a long time (65 s at 500 W and
+ * 2^-16 J).  Counted modulo 2^48 (65536 J), which divides that step for every unit in use, such a step is invisible, and differences are
+ * correct as long as there are less than 65536 J between two readings.  So this is the range, and the sampling thread reads in time.
  *
- * Of a recorded tree counts are read from ROOT/yoke/perf/PMU/EVENT/cpuN: a decimal number, or the name of an error of perf_event_open
+ * In a recorded tree, counts are read from ROOT/yoke/perf/PMU/EVENT/cpuN: a decimal number, or the name of an error of perf_event_open
  * (EACCES, EPERM, ENOSYS, ENODEV, EINVAL).
  */
 #define _GNU_SOURCE /* syscall */
@@ -33,7 +33,7 @@ enum {
 
 static const uint64_t perf_range = (uint64_t)1 << 48;
 
-/* A CPU of the cpumask, and what it stands for. */
+/* A CPU of the cpumask, with the package and die for which it counts. */
 typedef struct perf_unit {
     int64_t cpu, package, die;
 } perf_unit;
@@ -45,15 +45,15 @@ typedef struct perf_pmu {
     uint64_t type;
     perf_unit *units;
     int64_t num_units;
-    int many_dies;   /* a package has several */
-    int has_package; /* there is energy-pkg */
+    int many_dies;   /* a package has several dies */
+    int has_package; /* the PMU has energy-pkg */
 } perf_pmu;
 
 typedef struct perf_event {
     char name[SYSFS_NAME_BYTES];
     uint64_t config;
     double scale_j;
-    char why_not[128]; /* "" where it can be used */
+    char why_not[128]; /* "" if it can be used */
 } perf_event;
 
 /* ------------------------------------------------------------------------------------------------- reading */
@@ -127,7 +127,7 @@ static yoke_status open_recorded(const perf_pmu *pmu, const perf_event *event, i
     *error = recorded_error(path);
     if (*error == 0) {
         *error = sysfs_open_number(path, descriptor, &count);
-        if (*error == EINVAL) *error = EIO; /* no number, which is not what EINVAL of the system call says */
+        if (*error == EINVAL) *error = EIO; /* the content is not a number, which differs from EINVAL of the system call */
     }
     return YOKE_OK;
 }
@@ -175,7 +175,7 @@ static void explain(const perf_pmu *pmu, int error, yoke_meter_info *info)
     }
 }
 
-/* Opens the event on all these units.  Where that fails, the domain says why. */
+/* Opens the event on all these units.  If that fails, the domain has the reason. */
 static yoke_status open_event(const perf_pmu *pmu, const perf_event *event, const perf_unit *const *units, int64_t count,
                               meter_domain *domain)
 {
@@ -208,7 +208,7 @@ static yoke_status open_event(const perf_pmu *pmu, const perf_event *event, cons
 
 /* ------------------------------------------------------------------------------------------------- domains */
 
-/* package-0, dram-0, package-0/core: the words of powercap. */
+/* package-0, dram-0, package-0/core: the names that powercap uses. */
 static void name_cover(const perf_pmu *pmu, const perf_event *event, const perf_unit *unit, char covers[64])
 {
     char number[48], clean[SYSFS_NAME_BYTES];
@@ -234,7 +234,7 @@ static void name_cover(const perf_pmu *pmu, const perf_event *event, const perf_
     }
 }
 
-/* The domain that this one is part of: psys of package and dram, the package of its parts.  They are found in that order. */
+/* The domain that contains this one: psys contains package and dram, a package its parts.  Domains are found in this order. */
 static void set_parent(const perf_pmu *pmu, yoke_meter_info *info)
 {
     char covers[64];
@@ -258,20 +258,23 @@ static void set_numbers(const perf_pmu *pmu, const perf_event *event, int64_t co
     domain->rank = 20;
     domain->most_w = is_psys ? 8000 : is_ram ? 500 : 2000;
     domain->always_moves = is_psys || is_ram || strcmp(event->name, "energy-pkg") == 0;
-    domain->overlaps = strncmp(domain->info.covers, "psys-", 5) == 0; /* what a second package's contains is not documented */
+    domain->overlaps = strncmp(domain->info.covers, "psys-", 5) == 0; /* it is not documented what the psys of a second package contains */
     domain->info.source = YOKE_ENERGY_MEASURED;
     domain->info.wrap_j = (double)perf_range * event->scale_j;
     domain->info.period_s = 1e-3;
-    /* The kernel does not say the hardware's unit: 2^-14 J on Intel, 2^-16 J on AMD and for some memory; 1 J for the psys of two Xeons. */
+    /*
+     * The kernel does not report the hardware's unit: 2^-14 J on Intel, 2^-16 J on AMD and for some memory; 1 J for psys of two generations
+     * of Xeons.
+     */
     domain->info.resolution_j = (double)count * ldexp(1, -14);
     if (is_psys && (sysfs_processor_has(pmu->site, "model", "143") || sysfs_processor_has(pmu->site, "model", "207")))
         domain->info.resolution_j = 1;
 }
 
 /*
- * Whether a virtual machine has an event that counts nothing.  The kernel leaves out the events whose registers are zero or cannot be read, but not psys of Xeons of
- * the fourth and fifth generation, at which it does not look (intel_rapl_spr_msrs in rapl.c, no_check in probe.c).  So psys alone, without the package that it
- * contains, says that no register holds anything.
+ * Whether this is a virtual machine with an event that counts nothing.  The kernel omits events whose registers are zero or cannot be read,
+ * except psys of Xeons of the fourth and fifth generation, which it does not check (intel_rapl_spr_msrs in rapl.c, no_check in probe.c).
+ * So psys without the package that it contains means that all registers are empty.
  */
 static int counts_nothing(const perf_pmu *pmu, const perf_event *event, yoke_meter_info *info)
 {
@@ -336,7 +339,7 @@ static yoke_status add_event(const perf_pmu *pmu, const perf_event *event)
 
 /* ------------------------------------------------------------------------------------------------- finding */
 
-/* A decimal fraction in the C locale, whatever the program's.  Returns NaN for what is none. */
+/* Parses a decimal fraction in the C locale, independent of the program's.  Returns NaN if the text is not one. */
 static double parse_scale(const char *text)
 {
     char *end = NULL;
@@ -392,7 +395,7 @@ static yoke_status place_unit(const perf_pmu *pmu, perf_unit *unit, int *error)
     return YOKE_OK;
 }
 
-/* "0-3,8" to CPUs; what cannot be placed makes *error nonzero. */
+/* Parses CPUs in the form "0-3,8".  *error is nonzero if a CPU cannot be assigned to a package. */
 static yoke_status read_units(perf_pmu *pmu, const char *mask, int *error)
 {
     const char *at = mask;
@@ -415,7 +418,7 @@ static yoke_status read_units(perf_pmu *pmu, const char *mask, int *error)
         }
         at = *end == ',' ? end + 1 : end;
     }
-    /* The counters of `power` are the dies' where there are several; cores are added up by package. */
+    /* The counters of `power` belong to dies if there are several; those of cores are summed per package. */
     for (int64_t i = 0; strcmp(pmu->name, "power") == 0 && i < pmu->num_units; i++)
         for (int64_t j = 0; j < i; j++)
             if (pmu->units[i].package == pmu->units[j].package && pmu->units[i].die != pmu->units[j].die) pmu->many_dies = 1;
@@ -424,7 +427,7 @@ static yoke_status read_units(perf_pmu *pmu, const char *mask, int *error)
 
 static yoke_status add_events(perf_pmu *pmu, const char *directory, int64_t *found)
 {
-    /* What contains others first. */
+    /* Domains that contain others come first. */
     static const char *const order[] = {"energy-psys", "energy-pkg", ""};
     sysfs_names names;
     int error = 0;
@@ -444,7 +447,7 @@ static yoke_status add_events(perf_pmu *pmu, const char *directory, int64_t *fou
     return status;
 }
 
-/* Appends the domains of a PMU.  *found counts events, usable or not. */
+/* Appends the domains of a PMU.  *found counts events, whether usable or not. */
 static yoke_status find_pmu(const meter_site *site, meter_list *list, const char *name, int64_t *found)
 {
     char path[SYSFS_PATH_BYTES], mask[512] = "";

@@ -2,9 +2,9 @@
  * powercap.c - the energy counters of /sys/class/powercap: RAPL of Intel and AMD processors.
  *
  * Facts from drivers/powercap/{powercap_sys,intel_rapl_common,intel_rapl_msr}.c of Linux: `energy_uj` is a counter of 32 bits in hardware
- * units, shown in microjoules, and readable by root only; `max_energy_range_uj` is what (2^32 - 1) units are.  Zones are told by `name`, never
- * by number.  A zone's place in the tree is in its directory's name, but the kernel puts dram below the package although the package's counter
- * does not contain it, and psys, which contains the package, beside it.
+ * units, shown in microjoules and readable by root only; `max_energy_range_uj` is the energy of (2^32 - 1) units.  Zones are identified by
+ * `name`, never by number.  A zone's place in the tree is in its directory's name, but the kernel places dram below the package, although
+ * the package's counter does not contain it, and psys, which contains the package, on the same level as the package.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,23 +23,23 @@ static const uint64_t least_range_uj = 1000000000U, most_range_uj = 429496729500
 
 typedef struct powercap_zone {
     char entry[SYSFS_NAME_BYTES]; /* the directory's name, intel-rapl:0:1 */
-    char name[SYSFS_NAME_BYTES];  /* what `name` says; "" where it cannot be read */
+    char name[SYSFS_NAME_BYTES];  /* content of `name`; "" if it cannot be read */
     int name_error;
     char type[SYSFS_NAME_BYTES];    /* intel-rapl, intel-rapl-mmio */
-    char package[SYSFS_NAME_BYTES]; /* package-0, package-1-die-0: which the zone is, or is in; "" for others */
+    char package[SYSFS_NAME_BYTES]; /* package-0, package-1-die-0: the package that the zone is, or is in; "" for others */
     char covers[SYSFS_NAME_BYTES];
     char meter[64]; /* name of the meter that it became */
-    int64_t inside; /* the zone whose directory this one's is below; -1: none */
+    int64_t inside; /* the zone whose directory contains this one's; -1: none */
     uint64_t range_uj, shown_range_uj;
     int range_error;
-    int64_t range_of; /* the zone that lent its range; -1: its own */
+    int64_t range_of; /* the zone whose range it uses; -1: its own */
 } powercap_zone;
 
 typedef struct powercap_search {
     const meter_site *site;
     meter_list *list;
     powercap_zone *zones;
-    int64_t num_zones, dangling; /* entries that lead nowhere: what is masked in a container */
+    int64_t num_zones, dangling; /* dangling: number of broken links: entries that are masked in a container */
     int is_amd;
 } powercap_search;
 
@@ -74,16 +74,16 @@ static void close_zone(void *of)
     yoke_release(state->context, state);
 }
 
-/* ------------------------------------------------------------------------------------------------- what a zone is */
+/* ------------------------------------------------------------------------------------------------- kinds of zones */
 
-/* Whether the text is the prefix and then only digits. */
+/* Whether the text is the prefix followed by digits only. */
 static int is_numbered(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 && text[length] != '\0' && strspn(text + length, "0123456789") == strlen(text + length);
 }
 
-/* package-N or package-N-die-D, with numbers of a sane length. */
+/* Whether the name is package-N or package-N-die-D, with numbers of a reasonable length. */
 static int is_package(const char *name)
 {
     char rest[SYSFS_NAME_BYTES];
@@ -128,7 +128,7 @@ static void place_zone(const powercap_search *search, powercap_zone *zone)
     }
 }
 
-/* That of the whole platform; what psys-1 of a second package contains is not documented. */
+/* The psys zone of the whole platform.  It is not documented what psys-1, of a second package, contains. */
 static int64_t find_psys(const powercap_search *search, const powercap_zone *zone)
 {
     for (int64_t i = 0; i < search->num_zones; i++)
@@ -148,11 +148,11 @@ static int64_t container_of_zone(const powercap_search *search, const powercap_z
 
 static int is_sane(uint64_t range_uj) { return range_uj >= least_range_uj && range_uj <= most_range_uj; }
 
-/* Whether two zones' counters have the same unit: the kernel knows one for a processor, but dram and psys may have others. */
+/* Whether the counters of two zones have the same unit: the kernel uses one unit for a processor, but dram and psys may have others. */
 static int share_unit(const powercap_zone *a, const powercap_zone *b)
 {
     static const char *const shared[] = {"core", "uncore"};
-    if (strcmp(a->covers, b->covers) == 0) return 1; /* the same through another interface */
+    if (strcmp(a->covers, b->covers) == 0) return 1; /* the same zone through another interface */
     if (strcmp(a->type, b->type) != 0) return 0;
     int a_shares = is_package(a->name), b_shares = is_package(b->name);
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
@@ -162,7 +162,7 @@ static int share_unit(const powercap_zone *a, const powercap_zone *b)
     return (a_shares && b_shares) || (strcmp(a->name, "dram") == 0 && strcmp(b->name, "dram") == 0);
 }
 
-/* A zone whose range cannot be read, or is none, has that of a zone with the same unit. */
+/* A zone whose range cannot be read, or is impossible, uses that of a zone with the same unit. */
 static void borrow_ranges(powercap_search *search)
 {
     for (int64_t i = 0; i < search->num_zones; i++) {
@@ -216,7 +216,7 @@ static void explain_range(const powercap_zone *zone, uint64_t count, yoke_meter_
     snprintf(info->remedy, sizeof info->remedy, "use perf, which reads the same counters another way");
 }
 
-/* What the hardware can draw, and whether it always draws something. */
+/* Sets an upper bound of the power, and whether the hardware always draws power. */
 static void set_limits(const powercap_zone *zone, meter_domain *domain)
 {
     domain->most_w = is_psys(zone->name) ? 8000 : strcmp(zone->name, "dram") == 0 ? 500 : 2000;
@@ -289,7 +289,7 @@ static yoke_status add_zone(powercap_search *search, powercap_zone *zone)
     char wanted[2 * SYSFS_NAME_BYTES];
     if (is_first_interface(zone))
         snprintf(wanted, sizeof wanted, "%s", zone->covers);
-    else /* intel-rapl-mmio:0, which is package-0 once more */
+    else /* intel-rapl-mmio:0, which is package-0 again */
         snprintf(wanted, sizeof wanted, "%.20s/%s", strncmp(zone->type, "intel-rapl-", 11) == 0 ? zone->type + 11 : zone->type,
                  zone->covers);
     sysfs_unique(search->list, "powercap", wanted, zone->entry, zone->meter);
@@ -299,7 +299,7 @@ static yoke_status add_zone(powercap_search *search, powercap_zone *zone)
     info->source = YOKE_ENERGY_MEASURED;
     snprintf(info->covers, sizeof info->covers, "%s", zone->covers);
     int64_t around = container_of_zone(search, zone);
-    /* What contains it has been added before, since shorter names come first, but psys. */
+    /* The zone that contains it has been added before, since shorter names and psys come first. */
     if (around >= 0) snprintf(info->parent, sizeof info->parent, "%s", search->zones[around].meter);
     describe_zone(search, zone, info);
     domain.quantity = METER_COUNTER;
@@ -321,11 +321,11 @@ static yoke_status read_zone_files(powercap_search *search, const char *entry)
     snprintf(zone->type, sizeof zone->type, "%.*s", (int)strcspn(entry, ":"), entry);
     yoke_status status = meter_path(search->site, path, sizeof path, "%s/%s", class_directory, entry);
     if (status != YOKE_OK) return status;
-    if (access(path, F_OK) != 0) { /* a link that leads nowhere */
+    if (access(path, F_OK) != 0) { /* a broken link */
         search->dangling++;
         return YOKE_OK;
     }
-    if (strchr(entry, ':') == NULL) return YOKE_OK; /* a control type, which has zones */
+    if (strchr(entry, ':') == NULL) return YOKE_OK; /* a control type, which contains zones */
     status = meter_path(search->site, path, sizeof path, "%s/%s/name", class_directory, entry);
     if (status != YOKE_OK) return status;
     zone->name_error = meter_read_line(path, zone->name, sizeof zone->name);
@@ -353,7 +353,7 @@ static void link_zones(powercap_search *search)
     for (int64_t i = 0; i < search->num_zones; i++) place_zone(search, &search->zones[i]);
 }
 
-/* Why there is no zone at all. */
+/* Appends the reason why there is no zone at all. */
 static yoke_status add_nothing(const powercap_search *search, int error)
 {
     char machine[64], why[256], remedy[512] = "";
@@ -404,7 +404,7 @@ static yoke_status find(const meter_site *site, meter_list *list)
         link_zones(&search);
         borrow_ranges(&search);
     }
-    /* psys first, which is above what has a shorter number. */
+    /* psys first, since it contains zones with shorter numbers. */
     for (int64_t i = 0; status == YOKE_OK && i < search.num_zones; i++)
         if (is_psys(search.zones[i].name)) status = add_zone(&search, &search.zones[i]);
     for (int64_t i = 0; status == YOKE_OK && i < search.num_zones; i++)

@@ -60,7 +60,7 @@ yoke_status sysfs_list(yoke_context *context, const char *directory, const char 
 
 /* ------------------------------------------------------------------------------------------------- machine */
 
-/* Whether the value, words with blanks between, has the word. */
+/* Whether the value, a list of words separated by blanks, contains the word. */
 static int has_word(const char *value, const char *word)
 {
     size_t length = strlen(word);
@@ -82,7 +82,7 @@ int sysfs_processor_has(const meter_site *site, const char *key, const char *wor
         close(descriptor);
         return 0;
     }
-    /* Only the first processor, which ends with an empty line. */
+    /* Only the first processor, whose entry ends with an empty line. */
     while (fgets(line, sizeof line, file) != NULL && line[0] != '\n') {
         char *colon = strchr(line, ':');
         if (colon == NULL) continue;
@@ -132,7 +132,7 @@ int sysfs_open_number(const char *path, int *descriptor, uint64_t *number)
 meter_result sysfs_read_number(int descriptor, int recorded, const char *what, uint64_t *number, char why[METER_WHY_BYTES])
 {
     struct stat about;
-    /* Where the kernel takes a file away, reading what was open of it fails; a removed file of a recorded tree goes on living. */
+    /* If the kernel removes a file, reads from its open descriptor fail; a removed file of a recorded tree can still be read. */
     int error = recorded && (fstat(descriptor, &about) != 0 || about.st_nlink == 0) ? ENODEV : meter_pread_number(descriptor, number);
     if (error == 0) return METER_READ;
     if (error == ENODEV || error == ENXIO) {

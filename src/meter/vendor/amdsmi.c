@@ -10,7 +10,7 @@
  * order of AMD SMI is not that of HIP.
  */
 
-/* The library, of all meters that are open. */
+/* The library, which all open meters share. */
 typedef struct amd_library {
     gpu_library common;
     yoke_amd amd;
@@ -34,7 +34,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     int status =
         meter->integrated ? yoke_amd_power(amd, meter->index, &power_w) : yoke_amd_energy(amd, meter->index, &count, &resolution_j);
     if (status == 0) {
-        sample->time_s = NAN; /* the library's time is of the firmware's last update, on another clock */
+        sample->time_s = NAN; /* the library's time is that of the firmware's last update, on another clock */
         sample->count = count;
         sample->power_w = power_w;
         sample->energy_j = NAN;
@@ -47,7 +47,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     return lost ? METER_GONE : METER_FAILED;
 }
 
-/* Power now, for power profiles. */
+/* Present power, for power profiles. */
 static meter_result read_power(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     amd_meter meter = *(const amd_meter *)state;
@@ -58,9 +58,9 @@ static meter_result read_power(void *state, meter_sample *sample, char why[METER
 /* ------------------------------------------------------------------------------------------------- domains */
 
 /*
- * The libraries say 15.3 uJ for a count; the kernel's drivers, from which they have it, say 2^-16 J = 15.2588 uJ (kgd_pp_interface.h: "15.259uJ
- * (2^-16) units"), and no firmware counts in decimal steps: so 15.3 is 2^-16 J rounded, and 0.27 % too much.  A quite different number is
- * of firmware that is not known here, and believed.
+ * The libraries report 15.3 uJ per count.  The kernel's drivers, which are their source, use 2^-16 J = 15.2588 uJ (kgd_pp_interface.h:
+ * "15.259uJ (2^-16) units"), and no firmware counts in decimal steps.  So 15.3 is 2^-16 J rounded, and 0.27 % too high.  A clearly
+ * different number is that of firmware that is not known here, and is used as reported.
  */
 static double unit_of(double resolution_j)
 {
@@ -83,7 +83,7 @@ static void describe(const yoke_amd *amd, uint32_t index, const char *pci, const
     info->usable = 1;
     info->integrated = integrated;
     info->resolution_j = integrated ? NAN : unit_of(resolution_j);
-    info->period_s = NAN; /* nowhere documented: measured while opening */
+    info->period_s = NAN; /* not documented: measured while opening */
     info->gain_error = integrated ? 0.05 : 0.003;
     domain->quantity = integrated ? METER_POWER : METER_COUNTER;
     domain->unit_j = info->resolution_j;
@@ -136,7 +136,7 @@ static yoke_status find_gpu(meter_list *list, gpu_library *library, unsigned int
     double resolution_j = NAN, power_w;
     int status = yoke_amd_pci(amd, index, pci);
     if (status != 0) return add_unusable(list, amd, index, "AMD GPU", status);
-    if (gpu_already_metered(list, library->vendor, pci)) return YOKE_OK; /* a partition: each tells the energy of the whole card */
+    if (gpu_already_metered(list, library->vendor, pci)) return YOKE_OK; /* a partition: each reports the energy of the whole card */
     yoke_amd_model(amd, index, model);
     snprintf(description, sizeof description, "%s, %.80s", pci, model);
     int counter = yoke_amd_energy(amd, index, &count, &resolution_j);

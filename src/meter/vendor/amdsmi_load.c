@@ -1,4 +1,4 @@
-/* AMD SMI, or ROCm SMI in its place. */
+/* Loads AMD SMI, or ROCm SMI in its place. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void set_reason(yoke_amd *amd, const char *why_not, const char *remedy)
     snprintf(amd->remedy, sizeof amd->remedy, "%s", remedy);
 }
 
-/* The GPUs of all sockets.  Returns AMD SMI's status. */
+/* Lists the GPUs of all sockets.  Returns AMD SMI's status. */
 static int list_processors(yoke_amd *amd)
 {
     amdsmi_socket_handle sockets[YOKE_AMD_MAX_GPUS];
@@ -93,7 +93,7 @@ static int list_gpus(yoke_amd *amd)
     return status;
 }
 
-/* Initialises the library that was opened, and counts.  Returns 1 where there is a GPU. */
+/* Initialises the library that was opened, and counts GPUs.  Returns 1 if there is a GPU. */
 static int start(yoke_amd *amd)
 {
     char error[160], why[METER_WHY_BYTES];
@@ -130,7 +130,7 @@ int yoke_amd_load(const meter_site *site, yoke_amd *amd)
             set_reason(amd, "", "");
             return 1;
         }
-        if (there) set_reason(amd, first_why, first_remedy); /* of the newer one */
+        if (there) set_reason(amd, first_why, first_remedy); /* reason of the newer library */
         return 0;
     }
     if (there) return 0;
@@ -191,14 +191,14 @@ int yoke_amd_energy(const yoke_amd *amd, uint32_t index, uint64_t *count, double
         status = amd->rsmi.rsmi_dev_energy_count_get(index, &counted, &resolution_uj, &time_ns);
     if (amd->rocm && status == RSMI_STATUS_NOT_YET_IMPLEMENTED) status = RSMI_STATUS_NOT_SUPPORTED;
     if (status != 0) return status;
-    /* All ones: what the kernel writes where the firmware does not count. */
+    /* All ones is the kernel's value if the firmware does not count. */
     if (counted == UINT64_MAX || !(resolution_uj > 0.01F && resolution_uj < 1e6F)) return AMDSMI_STATUS_NOT_SUPPORTED;
     *count = counted;
     *resolution_j = (double)resolution_uj * 1e-6;
     return 0;
 }
 
-/* A power of AMD SMI's, W; 0 where it is none: 16 or 32 bits of ones, or more than there can be. */
+/* A power reported by AMD SMI, W; 0 if it is not available: 16 or 32 bits of ones, or an impossible value. */
 static double watts(uint64_t number) { return number > 0 && number < 0xffff ? (double)number : 0; }
 
 static int smi_power(const yoke_amd *amd, uint32_t index, double *power_w)
@@ -208,11 +208,11 @@ static int smi_power(const yoke_amd *amd, uint32_t index, double *power_w)
     memset(&info, 0xff, sizeof info);
     int status = amd->smi.amdsmi_get_power_info(amd->processors[index], &info);
     if (status != 0) return status;
-    int at = amd->version >= 25 ? 2 : 0; /* of the current power */
+    int at = amd->version >= 25 ? 2 : 0; /* index of the current power */
     *power_w = watts(info.words[at]);
     if (*power_w == 0) *power_w = watts(info.words[at + 1]);
     if (*power_w == 0 && amd->version >= 26) *power_w = watts(info.numbers[0]);
-    return *power_w > 0 ? 0 : AMDSMI_STATUS_NOT_SUPPORTED; /* no GPU that answers draws 0 W */
+    return *power_w > 0 ? 0 : AMDSMI_STATUS_NOT_SUPPORTED; /* no working GPU draws 0 W */
 }
 
 int yoke_amd_power(const yoke_amd *amd, uint32_t index, double *power_w)

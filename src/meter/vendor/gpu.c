@@ -16,7 +16,7 @@ yoke_status gpu_find_all(const gpu_vendor *vendor, const meter_site *site, meter
     const char *why_not = NULL, *remedy = NULL;
     yoke_status status = yoke_allocate(list->context, 1, vendor->library_bytes, &library);
     if (status != YOKE_OK) return status;
-    /* This function is a user too, so that the library stays until all cards are looked at. */
+    /* This function counts as a user, so that the library stays open until all cards were examined. */
     *library = (gpu_library){.vendor = vendor, .context = list->context, .users = 1};
     const unsigned int count = vendor->load(library, site, &why_not, &remedy);
     if (count == 0) status = meter_list_add_missing(list, vendor->kind, vendor->kind, vendor->name, why_not, remedy);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does dlopen's reason say that this file is not there, and not that it is broken, or that another which it needs is missing? */
+/* Whether dlopen's error means that this file does not exist, and not that it is damaged or that another library it needs is missing. */
 static int is_absent(const char *reason, const char *path)
 {
     return strncmp(reason, path, strlen(path)) == 0 && strstr(reason, "No such file") != NULL;
 }
 
-/* *found: the library is there, if not right. */
+/* *found: the library exists, but is possibly not suitable. */
 static void *open_one(const char *path, const yoke_symbol *symbols, void *table, char why[METER_WHY_BYTES], int *found)
 {
     int opened = 0;

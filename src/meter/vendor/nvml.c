@@ -6,16 +6,16 @@
 #include "meter/vendor/nvml.h"
 
 /*
- * Energy of NVIDIA GPUs: the counter of millijoules where the card has one (Volta and newer), else readings of power.
+ * Energy of NVIDIA GPUs: the counter of millijoules if the card has one (Volta and newer), otherwise readings of power.
  *
- * Scopes: a card alone, or a module of GPU and CPU (GH200, GB200).  Queries of fields say which is meant; older functions do not, and answer
- * for the module where there is one (github.com/ml-energy/zeus, pull request 172).
+ * Scopes: a card alone, or a module of GPU and CPU (GH200, GB200).  Queries of fields specify the scope; older functions do not, and return
+ * the value of the module if there is one (github.com/ml-energy/zeus, pull request 172).
  */
 
-/* Where a meter's numbers come from. */
+/* The function or field that a meter reads. */
 typedef enum nvml_source { ENERGY_FIELD, ENERGY_FUNCTION, POWER_INSTANT_FIELD, POWER_AVERAGE_FIELD, POWER_FUNCTION } nvml_source;
 
-/* The library, of all meters that are open. */
+/* The library, which all open meters share. */
 typedef struct nvml_library {
     gpu_library common;
     yoke_nvml nvml;
@@ -31,7 +31,7 @@ static const yoke_nvml *nvml_of(const nvml_meter *meter) { return &((const nvml_
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* A field's number as a count; FUNCTION_NOT_FOUND where the driver does not know fields, NO_DATA for what is no count. */
+/* Reads a field as a count.  FUNCTION_NOT_FOUND: the driver does not support fields; NO_DATA: the field is not a count. */
 static nvmlReturn_t get_field(const yoke_nvml *nvml, nvmlDevice_t device, unsigned int id, unsigned int scope, uint64_t *number)
 {
     nvmlFieldValue_t field;
@@ -65,7 +65,7 @@ static nvmlReturn_t get_field(const yoke_nvml *nvml, nvmlDevice_t device, unsign
     }
 }
 
-/* One number of a source: millijoules or milliwatts.  *call is the function's name, for messages. */
+/* Reads one number of a source: millijoules or milliwatts.  *call is the name of the function, for messages. */
 static nvmlReturn_t get_number(const yoke_nvml *nvml, nvmlDevice_t device, nvml_source source, uint64_t *number, const char **call)
 {
     unsigned long long millijoules = 0;
@@ -103,7 +103,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     uint64_t number = 0;
     nvmlReturn_t result = get_number(nvml, meter->device, meter->source, &number, &call);
     if (result == NVML_SUCCESS) {
-        sample->time_s = NAN; /* NVML's own times are the wall clock's */
+        sample->time_s = NAN; /* NVML's own times are on the wall clock */
         sample->count = number;
         sample->power_w = (double)number * 1e-3;
         sample->energy_j = NAN;
@@ -114,7 +114,7 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     return yoke_nvml_lost(result) ? METER_GONE : METER_FAILED;
 }
 
-/* Power now, for power profiles: the instantaneous one where the driver knows it. */
+/* Present power, for power profiles: the instantaneous one if the driver reports it. */
 static meter_result read_power(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     nvml_meter meter = *(const nvml_meter *)state;
@@ -125,14 +125,15 @@ static meter_result read_power(void *state, meter_sample *sample, char why[METER
     return read_meter(&meter, sample, why);
 }
 
-/* ------------------------------------------------------------------------------------------- what a card is */
+/* ------------------------------------------------------------------------------------------- properties of a card */
 
 /*
- * How the sensors of a generation behave, by compute capability: period of updates, window of instantaneous power and of
- * nvmlDeviceGetPowerUsage, and how far a card's gain was found from 1.
- * Source: Z. Yang, K. Adamek, W. Armour, "Accurate and convenient energy measurements for GPUs: a detailed study of NVIDIA GPU's built-in power
- * sensor" (SC24, arXiv 2312.02741) and its data sheet: A100 -5.8 %, RTX 3090 -4.5 to -5.6 %, A5000 -7 %, RTX 4090 -5.2 %, RTX 2060S +12.8 %.
- * Where no card was measured it is the 5 % that NVIDIA states.  NaN: not known.
+ * The sensors of a generation, by compute capability: the period of updates, the window of instantaneous power and of
+ * nvmlDeviceGetPowerUsage, and the largest deviation of a card's gain from 1 that was found.
+ *
+ * Source: Z. Yang, K. Adamek, W. Armour, "Accurate and convenient energy measurements for GPUs: a detailed study of NVIDIA GPU's built-in
+ * power sensor" (SC24, arXiv 2312.02741) and its data sheet: A100 -5.8 %, RTX 3090 -4.5 to -5.6 %, A5000 -7 %, RTX 4090 -5.2 %, RTX 2060S
+ * +12.8 %.  For generations of which no card was measured, it is the 5 % that NVIDIA states.  NaN: not known.
  */
 typedef struct nvml_generation {
     int capability; /* 10 major + minor, of the first card of this kind */
@@ -149,7 +150,7 @@ static const nvml_generation generations[] = {
     {75, "Turing", 0.1, 0.1, 0.1, 0.13},
     {70, "Volta", 0.02, 0.01, 0.01, 0.05},
     {60, "Pascal", 0.02, 0.01, 0.01, 0.05},
-    {0, "Maxwell or older", NAN, NAN, NAN, 0.05}, /* a low pass, no window */
+    {0, "Maxwell or older", NAN, NAN, NAN, 0.05}, /* a low-pass filter, not a window */
 };
 static const nvml_generation unknown_generation = {0, "unknown", 0.1, NAN, NAN, 0.13};
 
@@ -164,7 +165,7 @@ static const nvml_generation *find_generation(const yoke_nvml *nvml, nvmlDevice_
     return generation;
 }
 
-/* A GPU as it is found. */
+/* A GPU while its meter is set up. */
 typedef struct nvml_card {
     const yoke_nvml *nvml;
     nvmlDevice_t device;
@@ -172,19 +173,19 @@ typedef struct nvml_card {
     char pci[16], model[96];
     const nvml_generation *generation;
     nvml_source source;
-    int module; /* the source tells of the whole module */
+    int module; /* nonzero: the source reports the energy or power of the whole module */
     int mig, virtual_gpu;
     char why[METER_WHY_BYTES], remedy[512];
 } nvml_card;
 
-/* Is the GPU part of a module whose meters it answers for, where no scope is named? */
+/* Whether the GPU belongs to a module, which its functions without a scope report. */
 static int in_module(const nvml_card *card)
 {
     uint64_t number;
     return get_field(card->nvml, card->device, NVML_FI_DEV_ENERGY, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
            get_field(card->nvml, card->device, NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
            get_field(card->nvml, card->device, NVML_FI_DEV_POWER_AVERAGE, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
-           strstr(card->model, "GH200") != NULL; /* with a driver that knows no scopes */
+           strstr(card->model, "GH200") != NULL; /* with a driver that does not support scopes */
 }
 
 static void explain_no_source(nvml_card *card, nvmlReturn_t result)
@@ -205,7 +206,7 @@ static void explain_no_source(nvml_card *card, nvmlReturn_t result)
     }
 }
 
-/* The best source that answers now: counters before powers, the GPU alone before a module.  Returns 1, or 0 and why not. */
+/* Selects the best source that can be read now: counters before powers, the GPU alone before a module.  Returns 1, or 0 with the reason. */
 static int choose_source(nvml_card *card)
 {
     static const nvml_source sources[] = {ENERGY_FIELD, ENERGY_FUNCTION, POWER_INSTANT_FIELD, POWER_AVERAGE_FIELD, POWER_FUNCTION};
@@ -219,7 +220,7 @@ static int choose_source(nvml_card *card)
             card->module = (sources[i] == ENERGY_FUNCTION || sources[i] == POWER_FUNCTION) && in_module(card);
             return 1;
         }
-        /* That an old driver does not know a way is no news; the last other error is. */
+        /* An old driver may not support a source; the reason is the last error of another kind. */
         if (result != NVML_ERROR_NOT_SUPPORTED && result != NVML_ERROR_FUNCTION_NOT_FOUND && result != NVML_ERROR_INVALID_ARGUMENT)
             worst = result;
     }
@@ -227,7 +228,7 @@ static int choose_source(nvml_card *card)
     return 0;
 }
 
-/* What the card says of itself. */
+/* Queries the properties of the card. */
 static void ask_card(nvml_card *card)
 {
     const yoke_nvml_functions *call = &card->nvml->call;
@@ -243,11 +244,11 @@ static void ask_card(nvml_card *card)
 
 /* ------------------------------------------------------------------------------------------------- domains */
 
-/* What no such hardware exceeds: twice the greatest limit that can be set, since limits hold on average only. */
+/* An upper bound of the power: twice the greatest limit that can be set, since limits hold on average only. */
 static double most_power(const nvml_card *card)
 {
     unsigned int least = 0, most = 0;
-    if (card->module) return 6000; /* its limit is not the GPU's */
+    if (card->module) return 6000; /* the module's limit is not that of the GPU */
     if (card->nvml->call.nvmlDeviceGetPowerManagementLimitConstraints == NULL ||
         card->nvml->call.nvmlDeviceGetPowerManagementLimitConstraints(card->device, &least, &most) != NVML_SUCCESS || most < 10000 ||
         most > 10000000)
@@ -303,7 +304,7 @@ static void describe(const nvml_card *card, meter_domain *domain)
     domain->always_moves = 1;
 }
 
-/* Degrees Celsius, for power profiles that keep to a band of temperature. */
+/* Degrees Celsius, for power profiles that keep the temperature within a range. */
 static meter_result read_temperature(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
     const nvml_meter *meter = state;

@@ -1,4 +1,4 @@
-/* NVML, its GPUs and its errors. */
+/* Loads NVML; its GPUs and its errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void set_reason(yoke_nvml *nvml, const char *why_not, const char *remedy)
     snprintf(nvml->remedy, sizeof nvml->remedy, "%s", remedy);
 }
 
-/* Why the library as a whole is of no use. */
+/* Describes why the library cannot be used at all. */
 static void explain(yoke_nvml *nvml, nvmlReturn_t result, const char *call)
 {
     char error[160], why[METER_WHY_BYTES];
@@ -62,7 +62,7 @@ static void explain(yoke_nvml *nvml, nvmlReturn_t result, const char *call)
     set_reason(nvml, why, yoke_nvml_remedy(result));
 }
 
-/* Where the library was not found: why, in words of what to do. */
+/* Describes why the library was not found, and the remedy. */
 static void explain_absence(yoke_nvml *nvml, const char *why)
 {
     const char *asked = getenv("YOKE_NVML");
