@@ -1,4 +1,4 @@
-/* What is to be restored, in memory and as text for the guard. */
+/* The settings that must be restored, in memory and as text for the guard. */
 #include <stdio.h>
 #include <string.h>
 

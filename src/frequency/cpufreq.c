@@ -1,4 +1,4 @@
-/* Frequencies of processors: policies of the kernel's cpufreq. */
+/* Frequencies of processors: the policies of the kernel's cpufreq. */
 #define _GNU_SOURCE /* sched_getcpu */
 
 #include <errno.h>
@@ -18,29 +18,29 @@ static const char cpus[] = "/sys/devices/system/cpu";
 
 enum { MAX_LEVELS = 128 };
 
-/* A policy: CPUs that share a frequency, or, with newer drivers, one CPU. */
+/* A policy: CPUs that share a frequency, or, with newer drivers, a single CPU. */
 typedef struct policy {
     int64_t number;
-    int64_t least_khz, most_khz; /* of the hardware */
+    int64_t least_khz, most_khz; /* limits of the hardware */
     int64_t levels_khz[MAX_LEVELS];
-    int64_t num_levels; /* 0: any */
-    int userspace;      /* nonzero: set by the governor userspace, else by equal limits */
-    int64_t asked_khz;  /* by the latest change; 0: nothing yet */
-    int guided;         /* nonzero: the hardware chooses between the limits even under userspace */
+    int64_t num_levels; /* 0: any frequency between the limits */
+    int userspace;      /* nonzero: set through the governor userspace; zero: by equal limits */
+    int64_t asked_khz;  /* requested by the latest change; 0: none yet */
+    int guided;         /* nonzero: the hardware chooses a frequency within the limits, even under userspace */
 } policy;
 
 typedef struct cpufreq {
     meter_site site;
-    int by_cpu; /* nonzero: cpuN/cpufreq in place of cpufreq/policyN, as before Linux 4.3 and in trees that were recorded without links */
+    int by_cpu; /* nonzero: cpuN/cpufreq in place of cpufreq/policyN, as before Linux 4.3, and in trees that were recorded without links */
     policy *policies;
     int64_t count;
     char driver[FREQUENCY_WORD_BYTES], governor[FREQUENCY_WORD_BYTES], mode[FREQUENCY_WORD_BYTES];
-    uint64_t throttled; /* counts of heat before the latest change */
+    uint64_t throttled; /* number of thermal throttling events before the latest change */
 } cpufreq;
 
 /* --------------------------------------------------------------------------------------------------- files */
 
-/* The root is checked when policies are looked for: paths fit. */
+/* Paths fit: the length of the root is checked when policies are searched. */
 static void policy_directory(const cpufreq *domain, int64_t number, char directory[FREQUENCY_PATH_BYTES])
 {
     const char *before = domain->by_cpu ? "cpu" : "cpufreq/policy", *after = domain->by_cpu ? "/cpufreq" : "";
@@ -63,7 +63,7 @@ static int64_t read_khz(const cpufreq *domain, int64_t number, const char *name)
     return read_text(domain, number, name, text, sizeof text) == 0 ? frequency_khz(text) : -1;
 }
 
-/* May this process write the file?  Returns 0 or errno. */
+/* Whether this process may write the file: 0, or errno. */
 static int may_write(const cpufreq *domain, int64_t number, frequency_file file)
 {
     char directory[FREQUENCY_PATH_BYTES], path[FREQUENCY_PATH_BYTES + 64];
@@ -104,7 +104,7 @@ static void read_levels(const cpufreq *domain, policy *found)
     if (read_text(domain, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
     for (const char *at = text; sscanf(at, "%47s%n", word, &used) == 1; at += used) {
         int64_t khz = frequency_khz(word);
-        if (khz <= 0 || found->num_levels == MAX_LEVELS) { /* no such table, then */
+        if (khz <= 0 || found->num_levels == MAX_LEVELS) { /* the file is not a table of frequencies */
             found->num_levels = 0;
             return;
         }
@@ -113,7 +113,7 @@ static void read_levels(const cpufreq *domain, policy *found)
     found->num_levels = sort_levels(found->levels_khz, found->num_levels);
 }
 
-/* Returns 0, or errno of the policy's limits: EBUSY while its CPUs are offline. */
+/* Returns 0, or errno for the policy's limits: EBUSY while its CPUs are offline. */
 static int read_policy(const cpufreq *domain, int64_t number, policy *found)
 {
     char text[1024];
@@ -130,7 +130,7 @@ static int read_policy(const cpufreq *domain, int64_t number, policy *found)
     return 0;
 }
 
-/* CPUs that share a frequency share the directory: it counts once. */
+/* CPUs that share a frequency share the directory, which is counted once. */
 static int is_link(const cpufreq *domain, int64_t number)
 {
     char directory[FREQUENCY_PATH_BYTES];
@@ -139,7 +139,7 @@ static int is_link(const cpufreq *domain, int64_t number)
     return lstat(directory, &about) == 0 && S_ISLNK(about.st_mode);
 }
 
-/* The names of directories that hold policies, or may. */
+/* The names of directories that contain policies, or may contain them. */
 static yoke_status list_policies(cpufreq *domain, sysfs_names *found, int *error)
 {
     char path[FREQUENCY_PATH_BYTES];
@@ -153,7 +153,8 @@ static yoke_status list_policies(cpufreq *domain, sysfs_names *found, int *error
 }
 
 /*
- * Fills the policies whose CPUs are online.  *error: where there is none, errno of what could not be read.  What they were asked for is kept.
+ * Finds the policies whose CPUs are online; frequencies that were requested of them are kept.  *error: if there is none, errno of the file
+ * that could not be read.
  */
 static yoke_status scan(cpufreq *domain, int *error)
 {
@@ -166,7 +167,7 @@ static yoke_status scan(cpufreq *domain, int *error)
     for (int64_t i = 0; i < found.count && status == YOKE_OK; i++) {
         policy *next = (policy *)memory + count;
         int64_t number = frequency_khz(found.names[i] + strlen(domain->by_cpu ? "cpu" : "policy"));
-        if (number < 0) continue; /* cpuidle and the like */
+        if (number < 0) continue; /* other directories, such as cpuidle */
         int unread = is_link(domain, number) ? ENOENT : read_policy(domain, number, next);
         if (unread != 0 && unread != ENOENT) *error = unread;
         if (unread != 0) continue;
@@ -223,7 +224,10 @@ static int64_t nearest_level(const policy *of, int64_t khz)
     return nearest;
 }
 
-/* What the policy's files shall hold.  Under userspace the limits are only widened, but where the hardware would choose between them. */
+/*
+ * The wanted contents of the policy's files.  Under userspace the limits are only widened, except if the hardware would choose a frequency
+ * between them.
+ */
 static void want(const policy *of, int64_t khz, const frequency_setting *now, frequency_setting *wanted)
 {
     memset(wanted, 0, sizeof *wanted);
@@ -256,7 +260,7 @@ static yoke_status cpufreq_set(frequency_entry *entry, double hz)
             return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of the cores cannot be set: %s", why);
         else
             set++;
-        /* Some drivers round what they take; whether the frequency itself is right is seen when it is read. */
+        /* Some drivers round the values that they accept; reading the frequency back shows whether it is correct. */
         if (!done && error == 0) yoke_log(context, YOKE_LOG_DEBUG, "%s", why);
     }
     if (set == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of no core could be set: %s", why);
@@ -272,7 +276,7 @@ static double policy_hz(const cpufreq *domain, const policy *of)
     return khz > 0 ? 1000.0 * (double)khz : NAN;
 }
 
-/* The policy of the core that this runs on, which is not idle, so that its frequency can be believed; NULL where that is not known. */
+/* The policy of the core that runs this thread.  This core is not idle, so its frequency is reliable.  NULL if it is not known. */
 static const policy *own_policy(const cpufreq *domain)
 {
     char path[128], target[FREQUENCY_PATH_BYTES];
@@ -288,7 +292,7 @@ static const policy *own_policy(const cpufreq *domain)
     return NULL;
 }
 
-/* Of the own core, or of a recorded tree the mean over all. */
+/* The frequency of this thread's core; if that is not known, as in a recorded tree, the mean over all policies. */
 static double cpufreq_read(frequency_entry *entry, double *asked_hz)
 {
     const cpufreq *domain = entry->state;
@@ -310,7 +314,7 @@ static double cpufreq_read(frequency_entry *entry, double *asked_hz)
     return known > 0 ? sum / (double)known : NAN;
 }
 
-/* How often CPUs have slowed down for heat. */
+/* The number of times that CPUs have been throttled because of heat. */
 static uint64_t count_throttles(const cpufreq *domain)
 {
     static const char *const counters[] = {"core_throttle_count", "package_throttle_count"};
@@ -450,7 +454,7 @@ static void fill_info(cpufreq *domain, frequency_entry *entry)
              domain->count == 1 ? "policy" : "policies", by_speed == domain->count ? "the governor userspace" : "equal limits");
 }
 
-/* The driver, its mode, and the governor, of the first policy. */
+/* Reads the driver, its mode, and the governor of the first policy. */
 static void read_driver(cpufreq *domain)
 {
     char path[FREQUENCY_PATH_BYTES];

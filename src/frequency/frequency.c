@@ -50,7 +50,7 @@ yoke_status frequencies_find(const meter_site *site, frequency_list *list)
     yoke_status status = frequency_cpufreq_find(site, list);
     if (status == YOKE_OK) status = frequency_nvml_find(site, list);
     if (status != YOKE_OK || frequency_guard_find(program, why)) return status;
-    /* What could not be restored is not changed. */
+    /* A frequency that could not be restored must not be changed. */
     for (int64_t i = 0; i < list->count; i++)
         if (list->entries[i].info.settable)
             frequency_entry_refuse(&list->entries[i], why, "install yoke (make install), or set YOKE_CLOCK_GUARD to the program's path");
@@ -60,19 +60,19 @@ yoke_status frequencies_find(const meter_site *site, frequency_list *list)
 /* ----------------------------------------------------------------------------------------------------- set */
 
 typedef struct frequency_set {
-    yoke_frequencies shown; /* first, so that a pointer to it is one to all */
+    yoke_frequencies shown; /* first, so that a pointer to it is a pointer to the whole set */
     yoke_context *context;
     meter_site site;
     char root[FREQUENCY_PATH_BYTES];
     double settle_s;
     frequency_list list;
-    frequency_book book; /* what the guard has promised to restore */
+    frequency_book book; /* the settings that the guard has accepted to restore */
     frequency_guard guard;
-    yoke_frequency_info *infos; /* what `shown` shows */
-    int lock;                   /* -1: the frequencies are simulated ones */
+    yoke_frequency_info *infos; /* the array of `shown` */
+    int lock;                   /* -1: the frequencies are simulated */
 } frequency_set;
 
-/* What callers read of the frequencies. */
+/* Fills the public view of the frequencies. */
 static yoke_status show(frequency_set *set)
 {
     void *infos = NULL;
@@ -141,7 +141,7 @@ static void report_loss(void *user, const char *text)
     yoke_log(set->context, YOKE_LOG_ERROR, "a frequency could not be restored: %s", text);
 }
 
-/* The guard is gone: this process restores what it can. */
+/* Restores settings in this process, because the guard has ended. */
 static void restore_here(frequency_set *set)
 {
     yoke_nvml nvml;
@@ -167,7 +167,7 @@ void frequencies_close(yoke_frequencies *shown)
     yoke_release(set->context, set);
 }
 
-/* Saves what the domain has now, and lets the guard promise to restore it. */
+/* Saves the present settings of the domain, and waits until the guard has accepted to restore them. */
 static yoke_status promise(frequency_set *set, frequency_entry *entry)
 {
     int64_t first = set->book.count;
@@ -183,11 +183,11 @@ static yoke_status promise(frequency_set *set, frequency_entry *entry)
         if (status == YOKE_OK) status = frequency_guard_tell(&set->guard, &set->book, 0);
     } else if (status == YOKE_OK && set->book.count > first)
         status = frequency_guard_tell(&set->guard, &set->book, first);
-    if (status != YOKE_OK) set->book.count = first; /* nothing of it was changed */
+    if (status != YOKE_OK) set->book.count = first; /* none of these settings was changed */
     return status;
 }
 
-/* A change that failed half-way is taken back on all cores. */
+/* Reverts a change that failed for some of the cores, on all cores. */
 static void take_back(frequency_set *set)
 {
     for (int64_t i = 0; i < set->book.count; i++) {
@@ -199,7 +199,10 @@ static void take_back(frequency_set *set)
     }
 }
 
-/* Reads until the frequency is there, or settle_s have passed: without a pause, since an idle core's frequency says nothing. */
+/*
+ * Reads until the frequency is reached, or settle_s have passed.  It does not sleep in between, because the frequency of an idle core has
+ * no meaning.
+ */
 static double settle(const frequency_set *set, frequency_entry *entry)
 {
     double end_s = yoke_clock_s() + set->settle_s, asked_hz, hz;
@@ -239,7 +242,7 @@ yoke_status frequencies_set(yoke_frequencies *shown, const char *name, double hz
     if (!info->settable)
         return yoke_fail(set->context, YOKE_ERROR_UNAVAILABLE, "the frequency of %s cannot be set: %s%s%s", name, info->why_not,
                          info->remedy[0] != '\0' ? "; " : "", info->remedy);
-    /* A little more than the ends, so that a printed number can be given back. */
+    /* A small margin, so that a printed limit can be requested. */
     int inside = hz > 0 && hz < 1e12 && !(hz < info->min_hz * (1 - 1e-3)) && !(hz > info->max_hz * (1 + 1e-3));
     if (!inside)
         return yoke_fail(set->context, YOKE_ERROR_INPUT, "the frequency of %s cannot be set to %g GHz: its range is %.4g to %.4g GHz", name,

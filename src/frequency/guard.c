@@ -1,4 +1,4 @@
-/* The guard process as its user sees it: found, started, told, and asked whether it lives. */
+/* The guard process seen from its client: finds it, starts it, sends it settings, and checks whether it is running. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "base/helper.h"
 #include "frequency/frequency.h"
 
-/* How long a guard may take to answer: starting NVML can take seconds. */
+/* The longest time that a guard may need to answer: starting NVML can take seconds. */
 static const double patience_s = 15;
 
 /* ---------------------------------------------------------------------------------------------------- find */
@@ -25,8 +25,8 @@ int frequency_guard_find(char program[FREQUENCY_PATH_BYTES], char why[METER_WHY_
 /* --------------------------------------------------------------------------------------------------- start */
 
 /*
- * The guard gets the socket as standard input, the lock, and standard error for what it has to say after our end.  All signals are blocked from its
- * first instruction on, so that those that end this process and its group do not end it.
+ * The guard has the socket as standard input, the lock, and standard error for messages after this process has ended.  All signals are
+ * blocked from its first instruction on, so that signals that end this process and its process group do not end the guard.
  */
 static int spawn(char *const arguments[], int socket_end, int lock, pid_t *process)
 {
@@ -58,7 +58,7 @@ yoke_status frequency_guard_start(yoke_context *context, const char *root, int l
         close(ends[0]);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
     }
-    /* It goes on as no child of ours, so that a program that waits for all its children does not wait for the guard. */
+    /* The guard is no longer a child of this process, so a program that waits for all its children does not wait for it. */
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
     *guard = (frequency_guard){context, ends[0]};
     return YOKE_OK;
@@ -69,7 +69,7 @@ yoke_status frequency_guard_start(yoke_context *context, const char *root, int l
 static int send_all(int socket_end, const char *text, size_t length)
 {
     while (length > 0) {
-        /* Without MSG_NOSIGNAL a guard that is gone would end this process. */
+        /* Without MSG_NOSIGNAL, SIGPIPE would end this process if the guard is gone. */
         ssize_t sent = send(socket_end, text, length, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return errno != 0 ? errno : EPIPE;
@@ -79,7 +79,7 @@ static int send_all(int socket_end, const char *text, size_t length)
     return 0;
 }
 
-/* The next line without its newline, until end_s.  Returns 1; 0 at the end of what comes, or too late. */
+/* Reads the next line, without its newline, until end_s.  Returns 1; 0 at the end of the input, or if it is too late. */
 static int receive_line(int socket_end, double end_s, char *line, size_t bytes)
 {
     size_t length = 0;
@@ -124,7 +124,7 @@ yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *b
 int frequency_guard_lives(const frequency_guard *guard)
 {
     struct pollfd wanted = {.fd = guard->socket, .events = POLLIN};
-    /* It says nothing unasked: that there is something to read is its end. */
+    /* It never sends anything unasked, so if there is something to read, it has ended. */
     return guard->socket >= 0 && poll(&wanted, 1, 0) == 0;
 }
 
@@ -139,7 +139,7 @@ int frequency_guard_finish(frequency_guard *guard, frequency_report *report, voi
         done = strcmp(line, FREQUENCY_GUARD_DONE) == 0;
         if (!done) report(user, line);
     }
-    /* Until it has closed its end the lock is still held. */
+    /* The lock is held until the guard has closed its end. */
     while (done && receive_line(guard->socket, end_s, line, sizeof line)) continue;
     close(guard->socket);
     guard->socket = -1;

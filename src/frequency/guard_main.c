@@ -1,11 +1,12 @@
 /*
- * yoke-clock-guard PROCESS ROOT - restores the frequencies when PROCESS says so, or ends in whatever way.
+ * yoke-clock-guard PROCESS ROOT - restores the frequencies when PROCESS requests it, or ends for any reason.
  *
- * libyoke starts it before the first change, with a socket as standard input and the lock of the frequencies as descriptor 3.  It is told what to restore
- * in lines (book.c), each lot ended by "end", and answers each with "ready".  When the socket is closed or PROCESS is gone it restores,
- * answers a line for each failure and then "done", and ends; the lock ends with it.
+ * libyoke starts it before the first change, with a socket as standard input and the lock of the frequencies as descriptor 3.  It receives
+ * the settings to restore as lines (book.c), in batches that each end with "end", and answers each batch with "ready", or with the reason
+ * why it cannot accept it.  When the socket is closed, or PROCESS is gone, it restores them, answers with a line for each failure and then
+ * "done", and ends; the lock ends with it.
  *
- * It is not meant to be installed with rights of its own (setuid): it writes what it is told to.
+ * It is not meant to be installed with privileges of its own (setuid), because it writes whatever it receives.
  */
 #define _GNU_SOURCE /* syscall */
 
@@ -28,32 +29,32 @@ enum { LOCK_DESCRIPTOR = 3, RECEIVE_BYTES = 4096, LINE_BYTES = FREQUENCY_PATH_BY
 typedef struct guarding {
     yoke_context *context;
     meter_site site;
-    frequency_book book; /* what is restored at the end */
-    frequency_book lot;  /* what was told since the last "end": not yet promised, so nothing of it was changed */
+    frequency_book book; /* settings that are restored at the end */
+    frequency_book lot;  /* settings received since the last "end": not yet accepted, so none of them has been changed */
     yoke_nvml nvml;
     int nvml_loaded;
     pid_t process;
-    int process_descriptor; /* readable when the process has ended; -1: the system has none */
+    int process_descriptor; /* readable when the process has ended; -1: the system does not support it */
     char line[LINE_BYTES];
     size_t length;
-    int refused; /* a line of this lot was no good */
+    int refused; /* nonzero: a line of this batch was invalid */
 } guarding;
 
 /* -------------------------------------------------------------------------------------------------- detach */
 
-/* The child of the process that asked lets a child of its own do the work, which nobody has to wait for. */
+/* Forks a child that does the work, so that nobody has to wait for it. */
 static int detach(guarding *guard)
 {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    yoke_helper_close_above(LOCK_DESCRIPTOR); /* whatever the starting program had open shall end with that program */
+    yoke_helper_close_above(LOCK_DESCRIPTOR); /* files that the starting program had open must be closed when that program ends */
     if (chdir("/") != 0) return 0;
     guard->process_descriptor = -1;
 #ifdef SYS_pidfd_open
     guard->process_descriptor = (int)syscall(SYS_pidfd_open, guard->process, 0);
 #endif
-    if (getppid() != guard->process) return 0; /* already gone: nothing was changed */
+    if (getppid() != guard->process) return 0; /* it has already ended: nothing was changed */
     pid_t child = fork();
     if (child < 0) return 0;
     if (child > 0) _exit(0);
@@ -63,7 +64,7 @@ static int detach(guarding *guard)
 
 /* -------------------------------------------------------------------------------------------------- listen */
 
-/* A line to the process; returns 0 if that is gone. */
+/* Sends a line to the process.  Returns 0 if the process is gone. */
 static int answer(const char *text)
 {
     char line[2 * METER_WHY_BYTES];
@@ -74,7 +75,9 @@ static int answer(const char *text)
     return send(STDIN_FILENO, line, strlen(line), MSG_NOSIGNAL) >= 0;
 }
 
-/* What could not be restored: to the process; if that is gone, to its terminal or log, unless that would have to be waited for. */
+/*
+ * Reports a setting that could not be restored to the process; if that is gone, to its terminal or log, unless writing there would block.
+ */
 static void report(void *user, const char *text)
 {
     const guarding *guard = user;
@@ -83,7 +86,7 @@ static void report(void *user, const char *text)
     fprintf(stderr, "yoke-clock-guard: after the end of process %ld a frequency could not be restored: %s\n", (long)guard->process, text);
 }
 
-/* A GPU is promised only where NVML is here and knows it, so NVML is started before the promise. */
+/* Settings of a GPU are accepted only if NVML is available, so NVML is loaded before the answer. */
 static yoke_status take_gpu(guarding *guard)
 {
     if (guard->nvml_loaded) return YOKE_OK;
@@ -92,7 +95,7 @@ static yoke_status take_gpu(guarding *guard)
     return yoke_fail(guard->context, YOKE_ERROR_UNAVAILABLE, "%s", guard->nvml.why_not);
 }
 
-/* The end of a lot: it is promised, or refused. */
+/* Accepts or rejects a complete batch. */
 static void end_lot(guarding *guard)
 {
     yoke_status status = guard->refused ? YOKE_ERROR_INPUT : YOKE_OK;
@@ -130,7 +133,7 @@ static void take_bytes(guarding *guard, const char *bytes, size_t count)
     }
 }
 
-/* Until the socket is closed or the process has ended, which a forked child that keeps the socket open does not hide. */
+/* Listens until the socket is closed or the process has ended.  A forked child that keeps the socket open does not hide the end. */
 static void listen_to_process(guarding *guard)
 {
     char bytes[RECEIVE_BYTES];

@@ -18,7 +18,7 @@ const char *frequency_file_name(frequency_file file)
 
 int64_t frequency_khz(const char *text)
 {
-    static const int64_t most = 1000000000000; /* a petahertz is no frequency */
+    static const int64_t most = 1000000000000; /* no frequency reaches a petahertz */
     int64_t khz = 0;
     if (text[0] == '\0') return -1;
     for (; *text != '\0'; text++) {
@@ -43,8 +43,9 @@ static int add(frequency_step *steps, int count, const frequency_setting *wanted
 }
 
 /*
- * Limits: the upper one first where that leaves it above the lower one that is still there, which it does when raising; else the lower one
- * first, as when lowering.  One of the two always works, since now and wanted are both in order.
+ * Orders the limits.  The upper limit comes first if it is not below the present lower one, as when both are raised; otherwise the lower
+ * limit comes first, as when both are lowered.  One of the two orders always works, since lower and upper limit are in order both in now
+ * and in wanted.
  */
 static int plan_limits(const frequency_setting *now, const frequency_setting *wanted, frequency_step *steps)
 {
@@ -64,12 +65,12 @@ int frequency_plan(const frequency_setting *now, const frequency_setting *wanted
     const char *in_force = (wanted->value[FREQUENCY_GOVERNOR][0] != '\0' ? wanted : now)->value[FREQUENCY_GOVERNOR];
     if (governor) count = add(steps, count, wanted, FREQUENCY_GOVERNOR);
     int number = frequency_khz(wanted->value[FREQUENCY_SPEED]) >= 0;
-    /* A governor that has just come begins with a speed of its own. */
+    /* A governor that has just been set begins with its own speed. */
     if (number && strcmp(in_force, "userspace") == 0 && (governor || differs(now, wanted, FREQUENCY_SPEED)))
         count = add(steps, count, wanted, FREQUENCY_SPEED);
-    /* "<unsupported>" comes back with the governor; where it has not, the tree is a recorded one without a kernel behind it. */
+    /* "<unsupported>" is restored together with the governor; if it is not, this is a recorded tree without a kernel. */
     if (!number && !governor && differs(now, wanted, FREQUENCY_SPEED)) count = add(steps, count, wanted, FREQUENCY_SPEED);
-    /* After the governor: under performance the drivers refuse any other preference than their own. */
+    /* After the governor: under performance the drivers reject all energy preferences except their own. */
     if (differs(now, wanted, FREQUENCY_PREFERENCE)) count = add(steps, count, wanted, FREQUENCY_PREFERENCE);
     return count;
 }

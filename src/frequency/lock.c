@@ -1,4 +1,4 @@
-/* One yoke at a time changes frequencies of a machine. */
+/* Locks the frequencies: only one yoke at a time changes those of a machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,13 +12,13 @@
 
 #include "frequency/frequency.h"
 
-/* A descriptor above those that a program's standard streams and the guard use. */
+/* A descriptor above those of a program's standard streams and of the guard. */
 enum { MIN_DESCRIPTOR = 10 };
 
-/* How long a guard may take to restore what a process left that is gone. */
+/* The time that a guard may need to restore the settings of a process that has ended. */
 static const double patience_s = 2;
 
-/* The directory of the CPUs; where a recorded tree has none, its root.  Returns a descriptor, or -1 and errno. */
+/* Opens the directory of the CPUs, or, if a recorded tree has none, its root.  Returns a descriptor, or -1 and errno. */
 static int open_place(const meter_site *site)
 {
     char path[FREQUENCY_PATH_BYTES];
@@ -35,7 +35,10 @@ static int open_place(const meter_site *site)
     return higher;
 }
 
-/* Who holds the lock, from a line such as "1: FLOCK  ADVISORY  WRITE 31774 00:16:3562 0 EOF"; 0 where the system does not say. */
+/*
+ * The process that holds the lock, from a line such as "1: FLOCK  ADVISORY  WRITE 31774 00:16:3562 0 EOF"; 0 if the system does not report
+ * it.
+ */
 static long find_owner(int descriptor)
 {
     struct stat place;
@@ -51,7 +54,7 @@ static long find_owner(int descriptor)
             if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%llu", &process, &high, &low, &number) != 4 ||
                 number != (unsigned long long)place.st_ino)
                 continue;
-            /* Some file systems show another device here than fstat does. */
+            /* For some file systems this device differs from that of fstat. */
             if (high == major(place.st_dev) && low == minor(place.st_dev))
                 owner = process;
             else
@@ -82,7 +85,7 @@ yoke_status frequency_lock_take(const meter_site *site, int *descriptor)
         int error = errno;
         if (error == EINTR) continue;
         long owner = error == EWOULDBLOCK ? find_owner(place) : 0;
-        /* Not known: released in this moment, or of a process in another container, or of one that is gone. */
+        /* 0: the lock was just released, or belongs to a process in another container, or to one that has ended. */
         int gone = owner == 0 || (kill((pid_t)owner, 0) != 0 && errno == ESRCH);
         if (error == EWOULDBLOCK && gone && yoke_clock_s() < end_s) {
             const struct timespec moment = {0, 10000000};

@@ -1,6 +1,7 @@
 /*
- * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
- * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
+ * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum).  Drivers support them since Volta, for root only, and keep them until they
+ * are reset or the driver is unloaded.  Clocks that were locked before cannot be queried, so restoring is a reset, and only of GPUs that
+ * were set.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 enum { MAX_LEVELS = 512 };
 
-/* The library, of all domains of a list. */
+/* The library, which all domains of a list share. */
 typedef struct nvml_shared {
     yoke_nvml nvml;
     yoke_context *context;
@@ -160,7 +161,7 @@ static int compare_mhz(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The levels at the memory's highest frequency, at which work runs. */
+/* Reads the levels at the highest memory frequency, at which applications run. */
 static void read_levels(nvml_domain *domain)
 {
     const yoke_nvml_functions *call = &domain->shared->nvml.call;
@@ -189,12 +190,12 @@ static void fill_levels(const nvml_domain *domain, yoke_frequency_info *info)
     } else if (call->nvmlDeviceGetMaxClockInfo != NULL &&
                call->nvmlDeviceGetMaxClockInfo(domain->device, NVML_CLOCK_GRAPHICS, &mhz) == NVML_SUCCESS && mhz > 0)
         info->max_hz = 1e6 * mhz;
-    if (count > room) return; /* more than fit are so near that they are as good as any */
+    if (count > room) return; /* if there are more than fit, they are so close that any frequency is a level */
     for (unsigned int i = 0; i < count; i++) info->levels_hz[i] = 1e6 * domain->levels_mhz[i];
     info->num_levels = count;
 }
 
-/* A stand-in for the library decides itself who may. */
+/* A replacement of the library checks permissions itself. */
 static int may_set(void) { return geteuid() == 0 || getenv("YOKE_NVML") != NULL; }
 
 static void fill_info(frequency_entry *entry, const char *model)
@@ -207,7 +208,7 @@ static void fill_info(frequency_entry *entry, const char *model)
     snprintf(info->description, sizeof info->description, "%s; locked clocks, driver %s", model, nvml->driver);
     info->current_hz = nvml_read(entry, &asked_hz);
     fill_levels(domain, info);
-    entry->tolerance_hz = 16e6; /* a step of NVIDIA GPUs is 15 MHz, of some 7.5 */
+    entry->tolerance_hz = 16e6; /* the step of NVIDIA GPUs is 15 MHz, of some 7.5 MHz */
     if (nvml->call.nvmlDeviceSetGpuLockedClocks == NULL || nvml->call.nvmlDeviceResetGpuLockedClocks == NULL)
         frequency_entry_refuse(entry, "the NVIDIA driver cannot lock clocks", "install an NVIDIA driver of version 450 or newer");
     else if (!may_set())
@@ -247,7 +248,7 @@ yoke_status frequency_nvml_find(const meter_site *site, frequency_list *list)
     if (status != YOKE_OK) return status;
     nvml_shared *shared = memory;
     shared->context = site->context;
-    shared->users = 1; /* this function */
+    shared->users = 1; /* counts this function as a user */
     if (yoke_nvml_load(site, &shared->nvml))
         for (unsigned int i = 0; i < shared->nvml.num_devices && status == YOKE_OK; i++) status = add_device(shared, i, list);
     else {

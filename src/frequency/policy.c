@@ -1,4 +1,4 @@
-/* The files of one policy, read and written. */
+/* Reads and writes the files of one policy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int read_word(const char *directory, frequency_file file, char word[FREQU
     if (error != 0) return error;
     text[length] = '\0';
     text[strcspn(text, "\n")] = '\0';
-    /* What does not fit into a word is none; what holds other than printable characters is no sysfs file. */
+    /* A longer text is not a word, and a file with other than printable characters is not a sysfs file. */
     if (strlen(text) >= FREQUENCY_WORD_BYTES) return EINVAL;
     for (const char *byte = text; *byte != '\0'; byte++)
         if (*byte < ' ' || *byte > '~') return EINVAL;
@@ -34,7 +34,7 @@ static int read_word(const char *directory, frequency_file file, char word[FREQU
     return 0;
 }
 
-/* One write with the newline that echo would send.  Returns 0 or errno. */
+/* Writes the value with a newline, as echo does, in a single call.  Returns 0, or errno. */
 static int write_word(const char *directory, frequency_file file, const char *value)
 {
     char path[FILE_BYTES], text[FREQUENCY_WORD_BYTES + 1];
@@ -76,7 +76,7 @@ static void say_difference(const char *directory, const frequency_setting *now, 
         }
 }
 
-/* Writes the steps, from the last to the first where `backward`.  Returns errno of the first that is refused, or 0. */
+/* Writes the steps, in reverse order if `backward`.  Returns 0, or errno of the first write that is refused. */
 static int write_steps(const char *directory, const frequency_step *steps, int count, int backward, char why[METER_WHY_BYTES])
 {
     int first = 0;
@@ -91,7 +91,10 @@ static int write_steps(const char *directory, const frequency_step *steps, int c
     return first;
 }
 
-/* What userspace is told and what scaling_setspeed then shows differ where the hardware has other steps: that was taken if the write was. */
+/*
+ * If the hardware has other steps, scaling_setspeed shows another speed than the one that was written.  The speed counts as set if the
+ * write succeeded.
+ */
 static void forgive_speed(frequency_setting *now, const frequency_setting *wanted, int told)
 {
     if (told && strcmp(now->value[FREQUENCY_GOVERNOR], "userspace") == 0)
@@ -117,7 +120,7 @@ int frequency_policy_apply(const char *directory, const frequency_setting *wante
         if (count == 0) break;
         if (pass > 1) pause_a_moment();
         *error = write_steps(directory, steps, count, pass % 2, why);
-        if (*error == EACCES || *error == EPERM || *error == EROFS) return 0; /* asking again does not help */
+        if (*error == EACCES || *error == EPERM || *error == EROFS) return 0; /* another attempt would not help */
         for (int i = 0; i < count; i++) told |= *error == 0 && steps[i].file == FREQUENCY_SPEED;
     }
     frequency_policy_read(directory, &now);
