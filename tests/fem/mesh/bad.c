@@ -294,16 +294,50 @@ static void two_elements_of_one_number(void **state)
     fem_mesh_destroy(mesh);
 }
 
+static void two_elements_of_one_number_in_a_binary_file(void **state)
+{
+    for (int swapped = 0; swapped < 2; swapped++) {
+        sketch drawn = two_cubes(), twice = two_cubes();
+        drawn.elements[2].number = 11;
+        must_refuse(*state, sketch_write_binary(*state, &drawn, 3, swapped, "cubes.msh"),
+                    "two elements have the number 11 (places 2 and 3 in their section)", NULL);
+        sketch_add(&twice, 12, 5, 3, 1, 102, 103, 108, 107, 112, 113, 118, 117, 0);
+        fem_mesh *mesh = must_read(*state, sketch_write_binary(*state, &twice, 4, swapped, "cubes.msh"));
+        assert_int_equal(mesh->num_elements, 2);
+        fem_mesh_destroy(mesh);
+    }
+}
+
+/* Elements would have one of the two places, and nobody would say which. */
+static void two_nodes_of_one_number(void **state)
+{
+    sketch drawn = two_cubes(), twice = two_cubes();
+    sketch_node(&drawn, 103, "2", "0", "0.5");
+    must_refuse(*state, sketch_write(*state, &drawn, "cubes.msh"), "line 23", "another node has the number 103, too (line 13)", NULL);
+    must_refuse(*state, sketch_write_binary(*state, &drawn, 3, false, "cubes.msh"),
+                "two nodes have the number 103 (places 3 and 13 in their section)", NULL);
+    sketch_node(&twice, 103, "2", "0.0", "-0");
+    for (int binary = 0; binary < 2; binary++) {
+        fem_mesh *mesh = must_read(*state, binary ? sketch_write_binary(*state, &twice, 3, false, "cubes.msh")
+                                                  : sketch_write(*state, &twice, "cubes.msh"));
+        assert_int_equal(mesh->num_elements, 2);
+        fem_mesh_destroy(mesh);
+    }
+}
+
 static void more_elements_than_the_file_says(void **state)
 {
     sketch drawn = two_cubes();
     const char *path = sketch_write(*state, &drawn, "cubes.msh");
     whole_file_change(path, "$Elements\n3", "$Elements\n2");
     must_refuse(*state, path, "more elements than the 2 that", NULL);
+    must_refuse(*state, sketch_write_binary(*state, &drawn, 2, false, "cubes.msh"), "more elements than the 2 that", NULL);
 }
 
 static const struct CMUnitTest tests[] = {
     MESH_TEST(two_elements_of_one_number),
+    MESH_TEST(two_elements_of_one_number_in_a_binary_file),
+    MESH_TEST(two_nodes_of_one_number),
     MESH_TEST(more_elements_than_the_file_says),
     MESH_TEST(a_missing_file),
     MESH_TEST(an_empty_file),

@@ -47,7 +47,7 @@ yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char *
 yoke_status fem_mesh_rewrite_unv(yoke_context *context, const char *path, double scale, char **text, int64_t *bytes);
 /*
  * Checks the parts of a file of MSH 2 that Gmsh ignores.
- * Errors: INPUT (line: several elements of one number, more elements than stated), MEMORY.
+ * Errors: INPUT (line or place: several nodes or elements of one number, more elements than stated), MEMORY.
  */
 yoke_status fem_mesh_check_msh(yoke_context *context, const char *path);
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
