@@ -48,7 +48,8 @@ typedef struct fem_raw {
 
 /*
  * Checks a stream (every count against its length and against the file's, which has at least one byte for each number) and finds its
- * records; coordinates are multiplied by scale.  Errors: INPUT (Gmsh's own message, or an invalid stream), MEMORY.
+ * records; coordinates are multiplied by scale.  Errors: INPUT (Gmsh's own message, an invalid stream, or lengths that
+ * leave double precision), MEMORY.
  */
 yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
                            fem_raw *raw);

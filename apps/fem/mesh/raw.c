@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,6 +161,33 @@ static yoke_status scale_nodes(yoke_context *context, double scale, fem_raw *raw
     return status;
 }
 
+/*
+ * Whether products of six lengths, also those of elements far smaller than the body, are within double precision.  A coordinate that is not
+ * finite in the file is refused with its node, if an element has that.
+ */
+static yoke_status check_lengths(yoke_context *context, const char *path, double scale, const fem_raw *raw)
+{
+    static const double least = 1e-40, most = 1e40;
+    double largest = 0, extent = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = axis; i < 3 * raw->num_nodes; i += 3) {
+            if (!isfinite(raw->x[i])) continue;
+            low = fmin(low, raw->x[i]);
+            high = fmax(high, raw->x[i]);
+        }
+        largest = fmax(largest, fmax(high, -low));
+        extent = fmax(extent, high - low);
+    }
+    const bool large = scale * largest > most, small = extent > 0 && scale * extent < least;
+    char by[64] = "";
+    if (!large && !small) return YOKE_OK;
+    if (scale != 1) snprintf(by, sizeof by, " times %g (mesh_scale)", scale);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has %s %g%s; lengths from %g to %g can be computed: change %s", path,
+                     large ? "coordinates up to" : "an extent of", large ? largest : extent, by, least, most,
+                     scale != 1 ? "mesh_scale" : "the unit of its coordinates");
+}
+
 yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
                            fem_raw *raw)
 {
@@ -175,6 +203,7 @@ yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file
     if (!status && made.num_nodes == 0)
         status =
             yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' holds no nodes that Gmsh understands: write it again, or as MSH 4.1", path);
+    if (!status) status = check_lengths(context, path, scale, &made);
     if (!status && scale != 1) status = scale_nodes(context, scale, &made);
     if (status)
         fem_raw_clear(context, &made);
