@@ -235,13 +235,32 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return hash;
 }
 
-yoke_status fem_command_check_restart(yoke_context *context, app_ranks *ranks, const fem_command *line)
+static yoke_status check_restart(yoke_context *context, app_ranks *ranks, const fem_command *line)
 {
     const uint64_t hash = line->restart ? add_text(hash_of_nothing, line->restart) : 0;
     uint64_t first = hash;
     app_ranks_broadcast(ranks, &first, sizeof first);
     if (hash == first) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT, "this rank's command line has another --restart than that of rank 0");
+}
+
+/* Rank 0 writes the copy of the record: that file alone may be named, by all ranks or by it alone. */
+static yoke_status check_json(yoke_context *context, app_ranks *ranks, const fem_command *line)
+{
+    const uint64_t hash = line->json ? add_text(hash_of_nothing, line->json) : 0;
+    uint64_t first = hash;
+    app_ranks_broadcast(ranks, &first, sizeof first);
+    if (!line->json || hash == first) return YOKE_OK;
+    return yoke_fail(
+        context, YOKE_ERROR_INPUT,
+        "--json %s: rank 0 writes the run record, and its command line does not name this file: give it there, too, or only there",
+        line->json);
+}
+
+yoke_status fem_command_check_words(yoke_context *context, app_ranks *ranks, const fem_command *line)
+{
+    const yoke_status status = check_restart(context, ranks, line), of_json = check_json(context, ranks, line);
+    return status ? status : of_json;
 }
 
 yoke_status fem_command_check_alike(yoke_context *context, app_ranks *ranks, const fem_command *line)

@@ -41,10 +41,11 @@ yoke_status fem_command_read_again(yoke_context *context, app_terminal *terminal
 yoke_status fem_command_add_overrides(yoke_context *context, fem_command *line);
 
 /*
- * Checks that all ranks begin a new run, or that all continue the run in the same directory.  To be called before any other collective
- * step.  Collective.  Errors: INPUT (on ranks that differ from rank 0).
+ * Checks that all ranks begin a new run, or that all continue the run in the same directory; and that no rank names another --json than
+ * rank 0, which alone writes it.  To be called before any other collective step.  Collective.  Errors: INPUT (on ranks that differ from
+ * rank 0).
  */
-yoke_status fem_command_check_restart(yoke_context *context, app_ranks *ranks, const fem_command *line);
+yoke_status fem_command_check_words(yoke_context *context, app_ranks *ranks, const fem_command *line);
 
 /*
  * Each rank has its own command line.  Devices and threads may differ, but the problem and the output must not.  Collective.

@@ -261,7 +261,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     status = app_ranks_agree(ranks, answered ? YOKE_OK : fem_command_read(context, terminal, argc, argv, &line, &answered));
     double any = answered;
     app_ranks_max(ranks, &any, 1);
-    if (!status && !(any > 0)) status = app_ranks_agree(ranks, fem_command_check_restart(context, ranks, &line));
+    if (!status && !(any > 0)) status = app_ranks_agree(ranks, fem_command_check_words(context, ranks, &line));
     if (!status && !(any > 0) && line.restart)
         status = restart(context, terminal, ranks, argc, argv, &line);
     else if (!status && !(any > 0))

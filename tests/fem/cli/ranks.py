@@ -62,6 +62,17 @@ def test_all_ranks_solve_the_same_case():
         assert "rank 1: this rank's command line names another case" in done.stderr, done.stderr
 
 
+def test_the_first_rank_writes_the_record():
+    need_mpi()
+    line = words(SMALL, out="one", refine__steps=0)
+    for one, other in (([], ["--json", "two.json"]), (["--json", "one.json"], ["--json", "two.json"])):
+        done = run([*MPIRUN, "-n", "1", *line, *one, ":", "-n", "1", *line, *other], 2, env=VARIABLES)
+        assert "rank 1: --json two.json: rank 0 writes the run record" in done.stderr, done.stderr
+        assert not pathlib.Path("one").exists() and not pathlib.Path("one.json").exists() and not pathlib.Path("two.json").exists()
+    run([*MPIRUN, "-n", "1", *line, "--json", "one.json", ":", "-n", "1", *line], env=VARIABLES)
+    assert pathlib.Path("one.json").read_bytes() == pathlib.Path("one/run.json").read_bytes()
+
+
 def test_all_ranks_go_on_with_the_same_run():
     need_mpi()
     line = words(SMALL, out="one", refine__steps=0, checkpoint__every=1)
