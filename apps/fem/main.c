@@ -231,7 +231,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (!status) status = read_case(context, line, &input);
     status = app_ranks_agree(ranks, status);
     if (!status) status = app_ranks_agree(ranks, fem_case_check_alike(input, ranks));
-    if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, before, input, &ended);
+    if (!status && before && before->restart.begun) status = tell_if_ended(context, terminal, line->restart, before, input, &ended);
     status = app_ranks_agree(ranks, status);
     app_ranks_broadcast(ranks, &ended, sizeof ended); /* the value of the first rank: another machine may see an older file */
     if (!status && !ended) status = run(context, terminal, ranks, argc, argv, line, before, input);

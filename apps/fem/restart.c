@@ -67,7 +67,8 @@ yoke_status fem_restart_line_read(yoke_context *context, app_ranks *ranks, const
         fem_restart_line_clear(context, line);
         return status;
     }
-    line->begun = line->restart.checkpoint->solved || json_integer_value(json_object_get(line->restart.checkpoint->state, "step")) > 0;
+    line->restart.begun =
+        line->restart.checkpoint->solved || json_integer_value(json_object_get(line->restart.checkpoint->state, "step")) > 0;
     line->elsewhere = !getcwd(here, sizeof here) || strcmp(here, line->before) != 0;
     return YOKE_OK;
 }

@@ -8,7 +8,6 @@
 
 typedef struct fem_restart_line {
     fem_restart restart;
-    bool begun; /* a step was finished: the files in the directory belong to this run */
     int argc;
     const char **argv;  /* [argc] the program's name, the words of the earlier run, then those of this one */
     bool elsewhere;     /* the earlier run was started in another directory: its paths cannot be used here */

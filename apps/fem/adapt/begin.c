@@ -127,8 +127,9 @@ static yoke_status begin_keeping(fem_adaptation *a)
                                   .summary = a->summary,
                                   .choice = &a->choice,
                                   .distribution = a->distribution};
-    yoke_status status = fem_checkpoints_create(a->results, a->context, a->ranks, a->input->keys.output.directory.value,
-                                                &a->input->keys.checkpoint, restart ? restart->number : -1, &keep->checkpoints);
+    yoke_status status =
+        fem_checkpoints_create(a->results, a->context, a->ranks, a->input->keys.output.directory.value, &a->input->keys.checkpoint,
+                               restart ? restart->number : -1, restart && restart->begun, &keep->checkpoints);
     return status || !restart ? status : resume(a);
 }
 

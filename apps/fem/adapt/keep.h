@@ -14,6 +14,7 @@ typedef struct fem_restart {
     fem_checkpoint *checkpoint;
     int64_t number;
     const char *path;
+    bool begun; /* a step was finished: the files in the directory belong to this run */
 } fem_restart;
 
 typedef struct fem_keep {

@@ -16,13 +16,16 @@ static const double may_be_lost_s = 5, may_take = 0.01;
 /* Before the first checkpoint is written: that of a slow disk, 100 MB/s. */
 static const double usual_seconds_per_value = 8e-8;
 
+/* The largest number of checkpoints that a case may keep, and a new one. */
+enum { MOST = 101 };
+
 struct fem_checkpoints {
     yoke_context *context; /* borrowed, as the next two */
     app_ranks *ranks;
     const fem_case_checkpoint *keys;
     char directory[PATH_MAX];
     int64_t next;             /* number of the next checkpoint */
-    int64_t kept, own[101];   /* numbers of this run's checkpoints, the latest last; at most keys->keep and a new one */
+    int64_t kept, own[MOST];  /* numbers of this run's checkpoints, the latest last; including a new one */
     int64_t steps;            /* since the latest checkpoint */
     double latest_s;          /* time when it was written, or when the run began */
     double seconds_per_value; /* needed for the latest checkpoint */
@@ -51,8 +54,22 @@ static void path_of(const char *directory, int64_t number, char path[PATH_MAX + 
     snprintf(path, PATH_MAX + 64, "%s/%s", directory, name);
 }
 
+/*
+ * Takes over the checkpoint from which the run continues.  If the run has finished a step, all earlier checkpoints in the directory are its
+ * own, too, because that step replaced the files of other runs.  They stay until a new one is complete.
+ */
+static void take_over(fem_checkpoints *c, int64_t latest, bool begun)
+{
+    int64_t before = begun && app_ranks_number(c->ranks) == 0 ? largest_below(c->directory, latest, NULL) : -1;
+    c->own[c->kept++] = latest;
+    for (; before >= 0 && c->kept < MOST - 1; before = largest_below(c->directory, before, NULL)) {
+        memmove(c->own + 1, c->own, (size_t)c->kept++ * sizeof c->own[0]);
+        c->own[0] = before;
+    }
+}
+
 yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, app_ranks *ranks, const char *directory,
-                                   const fem_case_checkpoint *keys, int64_t latest, fem_checkpoints **out)
+                                   const fem_case_checkpoint *keys, int64_t latest, bool begun, fem_checkpoints **out)
 {
     fem_checkpoints *c = NULL;
     yoke_status status = app_ranks_agree(ranks, yoke_allocate(context, 1, sizeof *c, &c));
@@ -68,8 +85,8 @@ yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, 
     c->latest_s = yoke_clock_s();
     c->seconds_per_value = usual_seconds_per_value;
     snprintf(c->directory, sizeof c->directory, "%s", directory);
-    if (latest >= 0) c->own[c->kept++] = latest;
-    fem_results_own_checkpoints(results, latest >= 0 ? latest : c->next);
+    if (latest >= 0) take_over(c, latest, begun);
+    fem_results_own_checkpoints(results, latest >= 0 ? c->own[0] : c->next);
     *out = c;
     return YOKE_OK;
 }

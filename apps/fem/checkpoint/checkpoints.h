@@ -15,11 +15,12 @@ typedef struct fem_checkpoints fem_checkpoints;
 
 /*
  * Creates the checkpoints of a run into `results` (borrowed, as are the keys and the ranks).  latest: the number of the checkpoint from
- * which the run continues, which then belongs to this run too; -1: the run begins anew.  Time counts from this call on.  This function and
+ * which the run continues, which then belongs to this run too; -1: the run begins anew.  begun: the run finished a step before, so that all
+ * earlier checkpoints in the directory are its own; they stay until a new one is complete.  Time counts from this call on.  This function and
  * the following ones are collective.  Errors: MEMORY.
  */
 yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, app_ranks *ranks, const char *directory,
-                                   const fem_case_checkpoint *keys, int64_t latest, fem_checkpoints **checkpoints);
+                                   const fem_case_checkpoint *keys, int64_t latest, bool begun, fem_checkpoints **checkpoints);
 void fem_checkpoints_destroy(fem_checkpoints *checkpoints); /* NULL allowed */
 
 /* Nonzero: a checkpoint is to be written after this step.  numbers: how many numbers it would have over all ranks. */

@@ -128,6 +128,19 @@ def test_as_many_are_kept_as_asked_for():
     assert checkpoints() == []
 
 
+def test_checkpoints_stay_until_a_new_one_is_complete():
+    run(words(SMALL, out="one", refine__steps=3, checkpoint__every=1))
+    run(words(SMALL, out="two", refine__steps=2, checkpoint="{every: 1, keep: 3}"))
+    # The next solve fails before it has one; a lower number of those to keep is none to remove at once.
+    restart("two", "--set", "refine.steps=3", "--set", "solver.max_iterations=1", "--set", "checkpoint.keep=2", code=1)
+    assert checkpoints("two") == [0, 1, 2]
+    pathlib.Path("two/checkpoint-2.bin").write_bytes(b"damaged")
+    done = restart("two", "--set", "refine.steps=3", "--set", "checkpoint.keep=2")
+    assert done.stdout.startswith("continuing after step 1, from two/checkpoint-1.bin\n"), done.stdout
+    assert checkpoints("two") == [2, 3, 4], checkpoints("two")  # the damaged one is in nobody's way
+    check_same("two", "one")
+
+
 def test_what_may_not_change_is_named():
     run(words(SMALL, refine__steps=0, checkpoint__every=1))
     before = contents("out", True)
