@@ -44,6 +44,8 @@ static const struct {
     {"7", ": expected an object {\"units\": ..., \"devices\": [...]}, found 7"},
     {"null", ": expected an object {\"units\": ..., \"devices\": [...]}, found null"},
     {"{}", ": /units: this key is missing"},
+    {"{\"name\": \"a\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\"}]}",
+     ": this is a machine file, for --machine; a plan is made for"},
     {"{\"units\": 5}", ": /devices: this key is missing"},
     {TOP(", \"repititions\": 9"), ": /repititions: there is no such key here; did you mean \"repetitions\"?"},
     {TOP(", \"a/b~c\": 9"), ": /a~1b~0c: there is no such key here; there are: name, description, units, repetitions, copies, "},

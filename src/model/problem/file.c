@@ -136,6 +136,12 @@ static yoke_status read_remark(yoke_json_reader *reader, const json_t *value, vo
     return json_is_string(value) ? YOKE_OK : yoke_json_expected(reader, "a text", value);
 }
 
+/* Whether it describes a simulated machine (docs/reference/machine-file.md): what only its devices have. */
+static int is_machine(const json_t *document)
+{
+    return json_object_get(json_array_get(json_object_get(document, "devices"), 0), "class") != NULL;
+}
+
 static yoke_status read_problem(yoke_json_reader *reader, const json_t *document, yoke_plan_problem *problem)
 {
     static const yoke_json_key keys[] = {
@@ -152,6 +158,10 @@ static yoke_status read_problem(yoke_json_reader *reader, const json_t *document
     problem->repetitions = 1;
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"units\": ..., \"devices\": [...]}", document);
     const int has_round = json_object_get(document, "round") != NULL;
+    if (is_machine(document))
+        return yoke_json_fail(reader,
+                              "this is a machine file, for --machine; a plan is made for a model file (docs/reference/model-file.md), as "
+                              "`yoke calibrate --machine FILE --model MODEL.json` writes it");
     if (!has_round && json_object_get(document, "units") == NULL) {
         yoke_json_enter(reader, "units");
         return yoke_json_fail(reader, "this key is missing");
