@@ -74,8 +74,11 @@ def test_units_and_repetitions_of_the_command_line_go_first():
     assert found["units"] == 20000 and found["repetitions"] == 10, found
     # Copies for ten calls are dearer than what the GPU saves (case 1).
     assert shares(found) == {"cpu": 1, "gpu": 0} and done.stdout.startswith("20000 units, 10 calls after one distribution; least energy\n"), done
-    found, _ = plan(SANDYBRIDGE, "--units", 0)
+    found, done = plan(PEACH, "--units", 0)
     assert found["time_s"] == 0 and [part["units"] for part in found["parts"]] == [0, 0], found
+    # What a power cap is compared with, though there is no call.
+    assert math.isclose(found["peak_power_w"], 165.7) and "power: 165.7 W without work\n" in done.stdout and "peak" not in done.stdout, done
+    assert plan(SANDYBRIDGE, "--units", 1)[1].stdout.startswith("1 unit, ")
     found, _ = plan(SANDYBRIDGE, "--units", 2**53)
     assert sum(part["units"] for part in found["parts"]) == 2**53, found["parts"]
 
@@ -251,6 +254,13 @@ def test_the_round_of_the_documentation_is_planned_and_explained():
     assert math.isclose(found["time_s"], 20 * (fine + 1e-5 + coarse + 16e-5), rel_tol=1e-12), found["time_s"]
     assert found["optimal"] is True and "3 phases" in done.stdout, done.stdout
     assert "leave --units out" in tool.run("plan", model, "--units", "5", code=2).stderr
+    shorter = json.loads(model.read_text(encoding="utf-8"))
+    shorter["round"]["phases"] = shorter["round"]["phases"][:1]
+    for device in shorter["devices"]:
+        for level in device["levels"]:
+            level["phases"] = level["phases"][:1]
+    model.write_text(json.dumps(shorter), encoding="utf-8")
+    assert " units, 1 phase after one distribution; " in plan(model)[1].stdout
 
 
 def test_a_search_that_must_end_at_once_still_gives_a_plan():

@@ -61,9 +61,12 @@ static void print_power(app_terminal *terminal, const yoke_plan_choice *best)
         app_print(terminal, "power: not known\n");
         return;
     }
+    if (!(best->time_s > 0)) { /* no units: no call has a peak */
+        app_print(terminal, "power: %s without work\n", quantity_text(best->peak_power_w, 0, "W", text));
+        return;
+    }
     app_print(terminal, "power: %s at the peak of the calls", quantity_text(best->peak_power_w, 0, "W", text));
-    if (best->time_s > 0) app_print(terminal, ", %s on average", quantity_text(mean_w, 0, "W", text));
-    app_print(terminal, "\n");
+    app_print(terminal, ", %s on average\n", quantity_text(mean_w, 0, "W", text));
 }
 
 static void print_costs(app_terminal *terminal, const yoke_plan *plan)
@@ -111,13 +114,14 @@ static void print_alternatives(app_terminal *terminal, const yoke_plan *plan)
 
 void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
 {
-    if (answer->problem->round != NULL)
-        app_print(terminal, "%lld units, %lld phases after one distribution; least %s\n", (long long)answer->problem->units,
-                  (long long)answer->problem->round->num_phases, app_objective_names[answer->plan->objective]);
+    const int64_t units = answer->problem->units, phases = answer->problem->round != NULL ? answer->problem->round->num_phases : 0;
+    const char *of_units = units == 1 ? "unit" : "units";
+    if (phases > 0)
+        app_print(terminal, "%lld %s, %lld %s after one distribution; least %s\n", (long long)units, of_units, (long long)phases,
+                  phases == 1 ? "phase" : "phases", app_objective_names[answer->plan->objective]);
     else
-        app_print(terminal, "%lld units, %.6g %s after one distribution; least %s\n", (long long)answer->problem->units,
-                  answer->problem->repetitions, answer->problem->repetitions == 1 ? "call" : "calls",
-                  app_objective_names[answer->plan->objective]);
+        app_print(terminal, "%lld %s, %.6g %s after one distribution; least %s\n", (long long)units, of_units, answer->problem->repetitions,
+                  answer->problem->repetitions == 1 ? "call" : "calls", app_objective_names[answer->plan->objective]);
     if (answer->plan->feasible) {
         print_parts(terminal, answer);
         print_costs(terminal, answer->plan);
