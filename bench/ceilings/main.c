@@ -52,7 +52,8 @@ static yoke_status try_other_kernel(yoke_context *context, bool quick, app_ceili
     yoke_status status = app_ceilings_measure(context, ceilings->threads, quick, other, &tried);
     if (status) return status;
     if (tried.triad_bytes_per_s > ceilings->triad_bytes_per_s) ceilings->triad_bytes_per_s = tried.triad_bytes_per_s;
-    if (!(tried.dgemm_flops_per_s > ceilings->dgemm_flops_per_s)) return YOKE_OK;
+    /* An OpenBLAS that has one kind of kernels only takes these again. */
+    if (!strcmp(tried.kernel, ceilings->kernel) || !(tried.dgemm_flops_per_s > ceilings->dgemm_flops_per_s)) return YOKE_OK;
     ceilings->dgemm_flops_per_s = tried.dgemm_flops_per_s;
     memcpy(ceilings->kernel, tried.kernel, sizeof ceilings->kernel);
     return YOKE_OK;

@@ -30,10 +30,10 @@ void app_ceilings_text(const app_ceilings *c, char *text, size_t size)
     const char *s = c->threads > 1 ? "s" : "";
     if (c->why_not[0])
         snprintf(text, size, "%d thread%s: triad %.1f GB/s; no DGEMM: %s", c->threads, s, c->triad_bytes_per_s * 1e-9, c->why_not);
-    else if (c->dgemm_flops_per_s > 1.1 * c->default_flops_per_s) /* more than noise */
+    else if (c->dgemm_flops_per_s > 1.1 * c->default_flops_per_s && strcmp(c->kernel, c->default_kernel) != 0) /* more than noise */
         snprintf(text, size,
                  "%d thread%s: triad %.1f GB/s, DGEMM %.1f GFLOP/s (OpenBLAS for %s)\n"
-                 "OpenBLAS by itself takes the kernels for %s: %.1f GFLOP/s; OPENBLAS_CORETYPE=%s mends that",
+                 "By itself OpenBLAS takes its kernels for %s: %.1f GFLOP/s. Set OPENBLAS_CORETYPE=%s for the faster ones.",
                  c->threads, s, c->triad_bytes_per_s * 1e-9, c->dgemm_flops_per_s * 1e-9, c->kernel, c->default_kernel,
                  c->default_flops_per_s * 1e-9, c->kernel);
     else

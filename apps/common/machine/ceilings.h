@@ -35,8 +35,8 @@ app_ceilings app_ceilings_unknown(int threads);
 yoke_status app_ceilings_measure(yoke_context *context, int threads, bool quick, const char *core, app_ceilings *ceilings);
 
 /*
- * A line or two, without newline at the end: "2 threads: triad 70.6 GB/s, DGEMM ..."; a second line reports a bad choice of kernel by
- * OpenBLAS.
+ * A line or two, without newline at the end: "2 threads: triad 70.6 GB/s, DGEMM ..."; a second line says how to have the faster
+ * kernels, if OpenBLAS by itself takes others.
  */
 void app_ceilings_text(const app_ceilings *ceilings, char *text, size_t size);
 
