@@ -164,6 +164,60 @@ static void devices_do_not_change_the_tour(void **state)
     }
 }
 
+/* More restarts than a device climbs at a time. */
+static void restarts_in_several_launches_give_the_same_tour(void **state)
+{
+    (void)state;
+    enum { RESTARTS = 1000000 };
+    static const double shares[] = {0, 1};
+    dense_tour tour[2];
+    for (int k = 0; k < 2; k++) {
+        static bench b;
+        const yoke_run_options options = {.share = &shares[k]};
+        open_bench(&b, "", "", &options);
+        assert_int_equal(dense_cities_random(b.context, 4, 2, &b.cities), YOKE_OK);
+        search(&b, RESTARTS, 7);
+        assert_int_equal(shared.part[k].units, RESTARTS);
+        tour[k] = b.tour;
+        close_bench(&b);
+    }
+    assert_true(tour[0].length == tour[1].length && tour[0].restart == tour[1].restart && tour[0].times == tour[1].times);
+    assert_true(tour[0].evaluations == tour[1].evaluations && tour[0].mean == tour[1].mean);
+}
+
+static void *allocate_little(size_t bytes, void *user)
+{
+    (void)user;
+    return bytes > 1 << 26 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void release(void *memory, void *user)
+{
+    (void)user;
+    free(memory);
+}
+
+/* A thousand million of them would be 8 GB for their lengths alone. */
+static void memory_does_not_grow_with_the_restarts(void **state)
+{
+    (void)state;
+    const yoke_options little = {.allocate = allocate_little, .release = release};
+    const yoke_run_options cores = {.devices = "openmp"};
+    const dense_tsp_options options = {.restarts = DENSE_MAX_RESTARTS, .seed = 1, .check = 16};
+    yoke_context *context = NULL;
+    yoke_run *run = NULL;
+    dense_cities cities = {.context = NULL};
+    dense_tsp_state *tsp = NULL;
+    assert_int_equal(yoke_context_create(&little, &context), YOKE_OK);
+    assert_int_equal(yoke_run_create(context, &cores, &run), YOKE_OK);
+    assert_int_equal(dense_cities_random(context, 5, 1, &cities), YOKE_OK);
+    if (dense_tsp_open(run, &cities, &options, &tsp)) fail_msg("%s", yoke_last_error(context));
+    dense_tsp_close(tsp);
+    dense_cities_destroy(&cities);
+    yoke_run_destroy(run);
+    yoke_context_destroy(context);
+}
+
 static void distances_are_those_of_tsplib(void **state)
 {
     (void)state;
@@ -274,6 +328,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_ring_of_points_is_found_by_every_restart),
     cmocka_unit_test(the_published_optimum_of_berlin52_is_reached),
     cmocka_unit_test(devices_do_not_change_the_tour),
+    cmocka_unit_test(restarts_in_several_launches_give_the_same_tour),
+    cmocka_unit_test(memory_does_not_grow_with_the_restarts),
     cmocka_unit_test(distances_are_those_of_tsplib),
     cmocka_unit_test(a_bad_file_is_refused_with_its_line),
     cmocka_unit_test(damaged_files_are_read_or_refused),

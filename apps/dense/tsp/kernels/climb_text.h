@@ -77,14 +77,53 @@ YOKE_FUNCTION yoke_long dense_climb(yoke_int n, yoke_long seed, yoke_long restar
     return length;
 }
 
-/* Climbs restarts first .. last - 1; length and steps have one entry for each.  space has 2 n + 1 numbers for each restart. */
-YOKE_KERNEL(climb_tours, (yoke_long first, yoke_long last, yoke_int n, yoke_long seed, YOKE_GLOBAL const yoke_int *distance,
-                          YOKE_GLOBAL yoke_int *space, YOKE_GLOBAL yoke_long *length, YOKE_GLOBAL yoke_int *steps))
+/*
+ * What is kept of several restarts: the length of the shortest tour, the first restart that gave it, and how many did (0: there is no restart
+ * yet); then the sums of all lengths and of all exchanges.
+ */
+enum { DENSE_SHORTEST, DENSE_RESTART, DENSE_TIMES, DENSE_LENGTHS, DENSE_STEPS, DENSE_SUMS };
+
+/* Adds a restart, or what is kept of several. */
+YOKE_FUNCTION void dense_add(YOKE_GLOBAL yoke_long *sums, yoke_long shortest, yoke_long restart, yoke_long times, yoke_long lengths,
+                             yoke_long steps)
+{
+    if (sums[DENSE_TIMES] == 0 || shortest < sums[DENSE_SHORTEST]) {
+        sums[DENSE_SHORTEST] = shortest;
+        sums[DENSE_RESTART] = restart;
+        sums[DENSE_TIMES] = times;
+    } else if (shortest == sums[DENSE_SHORTEST]) {
+        if (restart < sums[DENSE_RESTART]) sums[DENSE_RESTART] = restart;
+        sums[DENSE_TIMES] += times;
+    }
+    sums[DENSE_LENGTHS] += lengths;
+    sums[DENSE_STEPS] += steps;
+}
+
+/*
+ * Climbs restarts first .. last - 1.  For each there are a length, DENSE_SUMS sums, and 2 n + 1 numbers of space.  begins: the sums are those
+ * of this launch; else they go on.
+ */
+YOKE_KERNEL(climb_tours,
+            (yoke_long first, yoke_long last, yoke_int n, yoke_long seed, yoke_int begins, YOKE_GLOBAL const yoke_int *distance,
+             YOKE_GLOBAL yoke_int *space, YOKE_GLOBAL yoke_long *length, YOKE_GLOBAL yoke_long *sums))
 {
     YOKE_FOR_ALL (u, last - first) {
         YOKE_GLOBAL yoke_int *tour = space + u * (2 * (yoke_long)n + 1);
+        YOKE_GLOBAL yoke_long *own = sums + u * DENSE_SUMS;
         yoke_int taken = 0;
         length[u] = dense_climb(n, seed, first + u, distance, tour, tour + n + 1, &taken);
-        steps[u] = taken;
+        for (yoke_int k = 0; k < DENSE_SUMS && begins; k++) own[k] = 0;
+        dense_add(own, length[u], first + u, 1, length[u], taken);
     }
+}
+
+/* Adds all sets of sums to the first `most` ones. */
+YOKE_KERNEL(join_sums, (yoke_long sets, yoke_long most, YOKE_GLOBAL yoke_long *sums))
+{
+    YOKE_FOR_ALL (i, most)
+        for (yoke_long u = i + most; u < sets; u += most) {
+            YOKE_GLOBAL const yoke_long *other = sums + u * DENSE_SUMS;
+            dense_add(sums + i * DENSE_SUMS, other[DENSE_SHORTEST], other[DENSE_RESTART], other[DENSE_TIMES], other[DENSE_LENGTHS],
+                      other[DENSE_STEPS]);
+        }
 }
