@@ -1,6 +1,8 @@
 /* The OpenCL backend where calls of the driver fail, memory runs out, and devices are others than the one that is here. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "driver.h"
 #include "opencl.h"
@@ -269,6 +271,37 @@ static void a_binary_that_the_driver_refuses_is_made_anew(void **state)
     opencl_end(&test);
 }
 
+/* It would compile every kernel a second time for a binary, and has a cache of its own. */
+static void pocl_is_not_asked_for_binaries(void **state)
+{
+    (void)state;
+    char directory[] = "test-opencl-XXXXXX", before[4096], entry[4096];
+    const char *cache = getenv("YOKE_CACHE");
+    snprintf(before, sizeof before, "%s", cache != NULL ? cache : "");
+    assert_non_null(mkdtemp(directory));
+    setenv("YOKE_CACHE", directory, 1);
+    for (int i = 0; i < 2; i++) { /* compiled, and noted before */
+        opencl_fixture test;
+        double seconds = 0;
+        opencl_begin(&test);
+        pretend(OPENCL_POCL);
+        OK(run(&test, &seconds));
+        assert_int_equal(shim->binaries, 0);
+        assert_true((strstr(test.lines, ", once") != NULL) == (i == 0) && (strstr(test.lines, ": found") != NULL) == (i == 1));
+        opencl_end(&test);
+    }
+    pretend(OPENCL_AS_IT_IS);
+    setenv("YOKE_CACHE", before, 1);
+    if (cache == NULL) unsetenv("YOKE_CACHE");
+    DIR *opened = opendir(directory);
+    for (const struct dirent *at; opened != NULL && (at = readdir(opened)) != NULL;) {
+        snprintf(entry, sizeof entry, "%s/%s", directory, at->d_name);
+        if (at->d_name[0] != '.') unlink(entry);
+    }
+    closedir(opened);
+    rmdir(directory);
+}
+
 static void without_times_of_markers_the_time_is_not_known(void **state)
 {
     (void)state;
@@ -330,6 +363,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cards_tell_their_pci_address_each_in_its_way),
     cmocka_unit_test(devices_that_cannot_be_used_say_why),
     cmocka_unit_test(a_binary_that_the_driver_refuses_is_made_anew),
+    cmocka_unit_test(pocl_is_not_asked_for_binaries),
     cmocka_unit_test(without_times_of_markers_the_time_is_not_known),
     cmocka_unit_test(memory_that_is_refused_at_first_use_is_refused_at_creation),
     cmocka_unit_test(sizes_of_arguments_are_checked_where_kinds_are_not_known),

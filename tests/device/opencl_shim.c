@@ -4,6 +4,7 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -265,8 +266,15 @@ HAND_ON(clGetKernelWorkGroupInfo,
         (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info which, size_t room, void *value, size_t *size),
         (kernel, device, which, room, value, size))
 HAND_ON(clGetPlatformIDs, (cl_uint room, cl_platform_id *platforms, cl_uint *count), (room, platforms, count))
-HAND_ON(clGetPlatformInfo, (cl_platform_id platform, cl_platform_info which, size_t room, void *value, size_t *size),
-        (platform, which, room, value, size))
+EXPORT cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info which, size_t room, void *value, size_t *size)
+{
+    REAL(clGetPlatformInfo);
+    if (fails()) return opencl_shim_state.error;
+    const cl_int result = real(platform, which, room, value, size);
+    if (result == CL_SUCCESS && which == CL_PLATFORM_NAME && value != NULL)
+        snprintf(value, room, "%s", opencl_shim_state.pretence == OPENCL_POCL ? "Portable Computing Language" : "Another platform");
+    return result;
+}
 HAND_ON(clGetProgramBuildInfo,
         (cl_program program, cl_device_id device, cl_program_build_info which, size_t room, void *value, size_t *size),
         (program, device, which, room, value, size))

@@ -17,6 +17,7 @@ typedef enum opencl_pretence {
     OPENCL_NO_DEVICES,
     OPENCL_NO_ARGUMENT_KINDS,
     OPENCL_BINARIES_REFUSED,
+    OPENCL_POCL, /* else the platform has another name, so that binaries are kept */
     OPENCL_NO_MARKER_TIMES,
     OPENCL_LAZY_MEMORY
 } opencl_pretence;

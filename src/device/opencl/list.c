@@ -327,6 +327,15 @@ static yoke_status find_device(opencl_state *state, const char *name, found_devi
     return YOKE_OK;
 }
 
+/* PoCL does, where it is not told otherwise; of others nobody knows. */
+static int keeps_programs(const opencl_functions *cl, cl_platform_id platform)
+{
+    char maker[LONGEST_TEXT] = "";
+    const char *cache = getenv("POCL_KERNEL_CACHE");
+    if (cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof maker - 1, maker, NULL) != CL_SUCCESS) return 0;
+    return strcmp(maker, "Portable Computing Language") == 0 && !(cache != NULL && strcmp(cache, "0") == 0);
+}
+
 static yoke_status open_found(opencl_device *device, const found_device *found)
 {
     const opencl_functions *cl = device->cl;
@@ -349,6 +358,7 @@ static yoke_status open_described(opencl_state *state, const found_device *found
     if (status != YOKE_OK) return status;
     opencl_device *opened = memory;
     *opened = (opencl_device){.state = state, .context = state->context, .cl = &state->cl, .id = found->device};
+    opened->keeps_programs = keeps_programs(&state->cl, found->platform);
     opened->most_bytes_at_once = device_number(&state->cl, found->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     memcpy(opened->name, info->name, sizeof opened->name);
     memcpy(opened->model, info->description, sizeof opened->model);

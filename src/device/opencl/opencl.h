@@ -100,6 +100,7 @@ typedef struct opencl_device {
     int64_t most_bytes_at_once;   /* largest size of one buffer */
     char name[64];                /* "opencl:0.0" */
     char model[256], driver[128]; /* description and versions, on which compiled programs depend */
+    int keeps_programs;           /* nonzero: the driver keeps on disk what it compiles */
     int lost;                     /* nonzero: a call failed with YOKE_ERROR_DEVICE */
 } opencl_device;
 

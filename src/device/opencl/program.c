@@ -114,14 +114,22 @@ static void build_binary(opencl_program *program, const void *binary, int64_t by
         device->cl->clReleaseProgram(made);
 }
 
-/* Stores the binary for later runs, if the cache is enabled.  It is no failure if the driver does not provide one. */
+/*
+ * Stores the binary for later runs, if the cache is enabled.  It is no failure if the driver does not provide one.  A driver that has a cache
+ * itself is not asked: for a binary PoCL compiles all kernels, whether used or not, for any group size, and at their launch again.  For such
+ * a driver the cache only notes that the program was compiled.
+ */
 static yoke_status keep_binary(const opencl_program *program, const yoke_cache_key *key)
 {
     const opencl_device *device = program->device;
     size_t bytes = 0;
     void *binary = NULL;
-    if (device->state->cache.directory[0] == '\0')
-        return YOKE_OK; /* PoCL compiles all kernels, whether used or not, when a binary is requested */
+    if (device->state->cache.directory[0] == '\0') return YOKE_OK;
+    if (device->keeps_programs) {
+        static const char note[] = "kept by the driver";
+        yoke_cache_write(&device->state->cache, key, note, sizeof note);
+        return YOKE_OK;
+    }
     if (device->cl->clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return YOKE_OK;
     yoke_status status = yoke_allocate(device->context, (int64_t)bytes, 1, &binary);
@@ -140,10 +148,12 @@ static yoke_status build_with_key(opencl_program *program, const yoke_program_so
     int64_t bytes = 0;
     yoke_status status = yoke_cache_read(cache, key, &binary, &bytes);
     if (status != YOKE_OK) return status;
-    if (binary != NULL) build_binary(program, binary, bytes, options);
+    const int noted = binary != NULL && program->device->keeps_programs;
+    if (binary != NULL && !noted) build_binary(program, binary, bytes, options);
     yoke_release(cache->context, binary);
     if (program->program != NULL) return YOKE_OK;
-    /* With some drivers this takes seconds, and PoCL compiles again at the first launch. */
+    if (noted) return build_texts(program, source, options);
+    /* With some drivers this takes seconds.  PoCL compiles at the first launch of a kernel. */
     yoke_log(cache->context, YOKE_LOG_INFO, "%s: compiling %s, once", program->device->name, program->name);
     status = build_texts(program, source, options);
     return status == YOKE_OK ? keep_binary(program, key) : status;
