@@ -49,7 +49,10 @@ static yoke_status parse(const dense_operation *operation, dense_work *w, int ar
 static yoke_status check(const dense_operation *operation, const dense_work *w)
 {
     yoke_status status = operation->check ? operation->check(w) : YOKE_OK;
-    const app_named_file files[] = {{"--machine", w->words.machine, true},
+    const char *const *inputs = w->operands.text;
+    const app_named_file files[] = {{"FILE", w->operands.count > 0 ? inputs[0] : NULL, true},
+                                    {"FILE", w->operands.count > 1 ? inputs[1] : NULL, true},
+                                    {"--machine", w->words.machine, true},
                                     {"--store", app_option_store(w->words.store, NULL), false},
                                     {"--output", w->output, false},
                                     {"--json", w->words.json, false},

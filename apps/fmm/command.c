@@ -206,7 +206,8 @@ static yoke_status check_kind(yoke_context *context, const char *path)
 
 static yoke_status check_results(yoke_context *context, const fmm_command *line)
 {
-    const app_named_file files[] = {{"--machine", line->machine, true},
+    const app_named_file files[] = {{"FILE", line->operands.count > 0 ? line->operands.text[0] : NULL, true},
+                                    {"--machine", line->machine, true},
                                     {"--store", app_option_store(line->store, NULL), false},
                                     {"--save", line->save, false},
                                     {"--output", line->output, false},
