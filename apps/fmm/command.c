@@ -206,16 +206,20 @@ static yoke_status check_kind(yoke_context *context, const char *path)
 
 static yoke_status check_results(yoke_context *context, const fmm_command *line)
 {
+    app_plot_place place;
     const app_named_file files[] = {{"FILE", line->operands.count > 0 ? line->operands.text[0] : NULL, true},
                                     {"--machine", line->machine, true},
                                     {"--store", app_option_store(line->store, NULL), false},
                                     {"--save", line->save, false},
                                     {"--output", line->output, false},
                                     {"--plot", line->plot, false},
+                                    {"the data of --plot", line->plot ? place.data : NULL, false},
+                                    {"the script of --plot", line->plot ? place.script : NULL, false},
                                     {"--json", line->json, false},
                                     {0}};
     yoke_status status = check_kind(context, line->save);
     if (!status) status = check_kind(context, line->output);
+    if (!status && line->plot) status = app_plot_split(context, line->plot, &place);
     return status ? status : app_files_check(context, files);
 }
 
@@ -341,9 +345,7 @@ static yoke_status check_declared(yoke_context *context, const char *declared)
 
 static yoke_status check_files(yoke_context *context, const fmm_command *line)
 {
-    app_plot_place place;
-    yoke_status status = check_declared(context, line->declared);
-    if (!status && line->plot) status = app_plot_split(context, line->plot, &place);
+    const yoke_status status = check_declared(context, line->declared);
     return status ? status : check_results(context, line);
 }
 

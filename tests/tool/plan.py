@@ -231,6 +231,8 @@ def test_bad_words_end_with_2():
             (["--pareto", PEACH], "an argument is missing"),
             ([PEACH, "--json", "missing/plan.json"], "missing/plan.json cannot be written"),
             ([PEACH, "--json", PEACH], "MODEL.json and --json both name"),
+            (["model.dat", "--plot", "model.svg"], "MODEL.json and the data of --plot both name model.dat"),
+            ([PEACH, "--plot", "front.svg", "--json", "front.gp"], "the script of --plot and --json both name front.gp"),
             ([PEACH, "--pareto", "front.csv", "--json", "front.csv"], "--pareto and --json both name front.csv: give different files"),
             ([PEACH, "--explian"], "did you mean --explain?")):
         done = tool.run("plan", *words, code=2)

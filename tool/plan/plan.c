@@ -115,9 +115,14 @@ static int ends_with(const char *text, const char *ending)
 static yoke_status check_files(yoke_context *context, const command_line *line)
 {
     const char *csv = line->csv && line->csv[0] ? line->csv : NULL;
-    const app_named_file files[] = {
-        {"MODEL.json", line->model, true}, {"--pareto", csv, false}, {"--plot", line->plot, false}, {"--json", line->json, false}, {0}};
     app_plot_place place;
+    const app_named_file files[] = {{"MODEL.json", line->model, true},
+                                    {"--pareto", csv, false},
+                                    {"--plot", line->plot, false},
+                                    {"the data of --plot", line->plot ? place.data : NULL, false},
+                                    {"the script of --plot", line->plot ? place.script : NULL, false},
+                                    {"--json", line->json, false},
+                                    {0}};
     yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
     if (status) return status;
     if (csv && !ends_with(csv, ".csv") && strncmp(csv, "/dev/", 5) != 0)

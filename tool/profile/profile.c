@@ -101,10 +101,15 @@ static yoke_status check(yoke_context *context, command_line *line)
     if (!status) status = take_band(context, line->temperature, &line->options);
     line->options.target = percent / 100;
     line->options.runs = line->runs;
-    const app_named_file files[] = {{"--out", line->csv, false}, {"--plot", line->plot, false}, {"--json", line->json, false}, {0}};
-    if (!status) status = app_files_check(context, files);
     app_plot_place place;
-    return status || !line->plot ? status : app_plot_split(context, line->plot, &place);
+    const app_named_file files[] = {{"--out", line->csv, false},
+                                    {"--plot", line->plot, false},
+                                    {"the data of --plot", line->plot ? place.data : NULL, false},
+                                    {"the script of --plot", line->plot ? place.script : NULL, false},
+                                    {"--json", line->json, false},
+                                    {0}};
+    if (!status && line->plot) status = app_plot_split(context, line->plot, &place);
+    return status ? status : app_files_check(context, files);
 }
 
 static yoke_status open_work(const command_line *line, profile_work *work)

@@ -70,5 +70,8 @@ yoke_status app_plot_split(yoke_context *context, const char *path, app_plot_pla
         return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long");
     if (slash == path) strcpy(place->directory, "/");
     snprintf(place->base, sizeof place->base, "%.*s", (int)(length - 4), name);
+    const int start = (int)(strlen(path) - 4);
+    snprintf(place->data, sizeof place->data, "%.*s.dat", start, path);
+    snprintf(place->script, sizeof place->script, "%.*s.gp", start, path);
     return YOKE_OK;
 }

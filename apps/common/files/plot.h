@@ -29,9 +29,12 @@ yoke_status app_plot_write(yoke_context *context, const app_plot *plot, const vo
 /* The same, and reports on the terminal in which directory data and figure are. */
 yoke_status app_plot_show(yoke_context *context, app_terminal *terminal, const app_plot *plot, const void *data);
 
-/* The directory of the picture of `--plot DIRECTORY/BASE.svg`, and of data and script with it. */
+/*
+ * The directory of the picture of `--plot DIRECTORY/BASE.svg`, and the paths of its data (BASE.dat) and script (BASE.gp), which are written
+ * beside it: a command line must not name these files for anything else (app_files_check).
+ */
 typedef struct app_plot_place {
-    char directory[PATH_MAX], base[NAME_MAX];
+    char directory[PATH_MAX], base[NAME_MAX], data[PATH_MAX + NAME_MAX], script[PATH_MAX + NAME_MAX];
 } app_plot_place;
 
 /* Errors: INPUT (too long, does not end in .svg, or has characters that gnuplot would not read as part of a name). */
