@@ -59,7 +59,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = NULL},
     };
     const app_usage usage = {
-        .program = terminal->program,
+        .program = "yoke calibrate --kernel fmm",
         .operands = "",
         .summary = "Measures what the operations of yoke fmm take on this machine, with and without forces, and what power they draw.",
         .options = options,

@@ -34,10 +34,22 @@ static void write_kernels(const app_calibrate_front *front, char details[DETAILS
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
 }
 
+/* Of the kernel that the command line requests; NULL: none. */
+static const char *find_name(int argc, char **argv)
+{
+    const char *name = NULL;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--kernel=", 9) == 0) name = argv[i] + 9;
+        if (strcmp(argv[i], "--kernel") == 0 && i + 1 < argc) name = argv[++i];
+    }
+    return name;
+}
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, const app_calibrate_front *front,
                          command_line *line, bool *answered)
 {
-    char of_kernel[64], details[DETAILS_BYTES];
+    const char *name = find_name(argc, argv);
+    char of_kernel[64], program[96], details[DETAILS_BYTES];
     app_option_table table = {0};
     const app_option options[] = {
         {.name = "devices",
@@ -63,8 +75,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     if (front->options) app_options_add(&table, front->options);
     snprintf(of_kernel, sizeof of_kernel, "the kernel to measure, see below; by default %.16s", front->kernels->name);
     write_kernels(front, details);
+    if (front->options && name) /* the program of this kernel, which has options of its own */
+        snprintf(program, sizeof program, "%s --kernel %.32s", terminal->program, name);
+    else
+        snprintf(program, sizeof program, "%s", terminal->program);
     const app_usage usage = {
-        .program = terminal->program,
+        .program = program,
         .operands = "",
         .summary = "Measures this machine for plans: speeds of devices alone and together, copies, powers, frequencies.",
         .options = table.options,
@@ -92,11 +108,7 @@ static yoke_status find_kernel(yoke_context *context, const app_calibrate_front 
 
 const char *app_calibrate_program(const app_calibrate_front *front, int argc, char **argv)
 {
-    const char *name = NULL;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strncmp(argv[i], "--kernel=", 9) == 0) name = argv[i] + 9;
-        if (strcmp(argv[i], "--kernel") == 0 && i + 1 < argc) name = argv[++i];
-    }
+    const char *name = find_name(argc, argv);
     for (const app_calibrate_other *other = front->others; name && other && other->name; other++)
         if (strcmp(other->name, name) == 0) return other->program;
     return NULL;
