@@ -8,6 +8,7 @@
 #include "common/console/options.h"
 #include "common/files/file.h"
 #include "common/files/plot.h"
+#include "common/machine/sysroot.h"
 #include "tool.h"
 
 static const char default_device[] = "cuda:0";
@@ -84,16 +85,35 @@ static yoke_status take_band(yoke_context *context, const char *text, yoke_profi
     return YOKE_OK;
 }
 
+/* A simulated sensor has a kernel of its own, and a function of a library its own duration and device. */
+static yoke_status check_unused(yoke_context *context, const command_line *line)
+{
+    const char *with = line->simulate ? "--simulate" : "--exec";
+    const bool own = line->simulate || line->exec;
+    const struct {
+        const char *option, *value;
+    } unused[] = {{"load", line->simulate ? line->load : NULL},
+                  {"seconds", own ? line->seconds : NULL},
+                  {"device", own && !line->load ? line->device : NULL},
+                  {"meter", line->simulate ? line->meter : NULL},
+                  {"sysroot", line->simulate ? line->sysroot : NULL}};
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+        if (unused[i].value)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "--%s: it has no effect with %s; leave --%s out", unused[i].option, with,
+                             unused[i].option);
+    return YOKE_OK;
+}
+
 static yoke_status check(yoke_context *context, command_line *line)
 {
     double percent = 0;
     if ((line->kernel != NULL) + (line->exec != NULL) + (line->simulate != NULL) != 1)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "one of these is to be profiled: a kernel (triad, fma), --exec LIB:FUNC, or --simulate NAME");
-    if (line->load && line->simulate)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--load: a simulated sensor is identified with its own kernel; leave --load out");
     line->run_s = 0.005;
-    yoke_status status = profile_kernel_check(context, line->kernel);
+    yoke_status status = check_unused(context, line);
+    if (!status && !line->simulate) status = app_set_sysroot(context, &line->sysroot);
+    if (!status) status = profile_kernel_check(context, line->kernel);
     if (!status) status = profile_kernel_check(context, line->load);
     if (!status) status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
     if (!status) status = app_option_real(context, "target", line->target, 0.01, 50, &percent);
