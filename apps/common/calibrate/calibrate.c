@@ -34,7 +34,7 @@ static void write_kernels(const app_calibrate_front *front, char details[DETAILS
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
 }
 
-/* Of the kernel that the command line requests; NULL: none. */
+/* Returns the name that is given with --kernel; NULL: none. */
 static const char *find_name(int argc, char **argv)
 {
     const char *name = NULL;

@@ -27,7 +27,7 @@ typedef struct climber {
     int sent;      /* the distances are on the device */
 } climber;
 
-/* Of all restarts that are done.  The sum of their lengths may be above 2^63: it is low + 2^64 high, and not in `sums`. */
+/* Sums over all finished restarts.  The sum of their lengths may be above 2^63: it is low + 2^64 high, and not in `sums`. */
 typedef struct totals {
     int64_t sums[DENSE_SUMS];
     uint64_t low, high;
@@ -58,7 +58,7 @@ static int64_t climb(const state *s, int64_t restart, int32_t *tour, int32_t *st
 
 static int is_checked(const state *s, int64_t restart) { return restart % s->every == 0 && restart / s->every < s->checks; }
 
-/* Empties the sums.  Whole numbers: the order makes no difference. */
+/* Adds the sums of a thread to the totals, and sets them to 0.  They are integers, so the order makes no difference. */
 static void take_sums(state *s, int64_t sums[DENSE_SUMS])
 {
     totals *all = &s->totals;
@@ -73,7 +73,7 @@ static void take_sums(state *s, int64_t sums[DENSE_SUMS])
 
 static void on_host(void *user, int64_t first, int64_t last)
 {
-    enum { MANY = 65536 }; /* whose lengths are below 2^63 */
+    enum { MANY = 65536 }; /* number of restarts whose lengths have a sum below 2^63 */
     state *s = user;
 #pragma omp parallel
     {
@@ -146,7 +146,7 @@ static yoke_status prepare(void *user, int number, int64_t units)
     return yoke_queue_write(c->queue, c->distance, 0, bytes, s->cities->distance);
 }
 
-/* The lengths of the restarts begin .. end - 1 that are climbed again. */
+/* Reads the lengths of those of the restarts begin .. end - 1 that are climbed again. */
 static yoke_status read_checked(const state *s, const climber *c, int64_t begin, int64_t end)
 {
     yoke_status status = YOKE_OK;

@@ -327,7 +327,7 @@ static yoke_status find_device(opencl_state *state, const char *name, found_devi
     return YOKE_OK;
 }
 
-/* PoCL does, where it is not told otherwise; of others nobody knows. */
+/* Whether the driver keeps compiled programs on disk: PoCL does, unless POCL_KERNEL_CACHE is 0.  Other drivers are not known to. */
 static int keeps_programs(const opencl_functions *cl, cl_platform_id platform)
 {
     char maker[LONGEST_TEXT] = "";

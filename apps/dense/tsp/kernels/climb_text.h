@@ -83,7 +83,7 @@ YOKE_FUNCTION yoke_long dense_climb(yoke_int n, yoke_long seed, yoke_long restar
  */
 enum { DENSE_SHORTEST, DENSE_RESTART, DENSE_TIMES, DENSE_LENGTHS, DENSE_STEPS, DENSE_SUMS };
 
-/* Adds a restart, or what is kept of several. */
+/* Adds a restart, or the sums of several restarts. */
 YOKE_FUNCTION void dense_add(YOKE_GLOBAL yoke_long *sums, yoke_long shortest, yoke_long restart, yoke_long times, yoke_long lengths,
                              yoke_long steps)
 {
