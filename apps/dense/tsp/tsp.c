@@ -15,6 +15,8 @@ extern const char dense_climb_text[]; /* climb_text.h (yoke_embed_text) */
 /* Evaluations of the first round if nothing is known; bytes for tours on a device; items per group; groups; sets of sums that are read. */
 static const double first_evaluations = 1e8;
 enum { SPACE_BYTES = 1 << 26, GROUP = 64, MAX_GROUPS = 65536, SETS = 256 };
+_Static_assert(SPACE_BYTES / ((2 * DENSE_MAX_CITIES + 1) * sizeof(int32_t) + DENSE_SUMS * sizeof(int64_t)) >= SETS,
+               "a device must have room for as many restarts as sets of sums are read");
 
 typedef struct climber {
     yoke_queue *queue;
