@@ -400,6 +400,7 @@ const dense_operation dense_operation_gemm = {
              .most_n = DENSE_MAX_SIDE,
              .most_block = DENSE_MAX_BLOCK},
     .own_bytes = sizeof(gemm),
+    .may_replace_input = true,
     .options = add_options,
     .check = check,
     .begin = begin,

@@ -46,19 +46,26 @@ static yoke_status parse(const dense_operation *operation, dense_work *w, int ar
     return status;
 }
 
+/* Checks the files that the command line names, except for the input files or the result. */
+static yoke_status check_files(const dense_work *w, bool inputs, bool output)
+{
+    const char *const *input = w->operands.text;
+    const app_named_file files[] = {{"FILE", inputs && w->operands.count > 0 ? input[0] : NULL, true},
+                                    {"FILE", inputs && w->operands.count > 1 ? input[1] : NULL, true},
+                                    {"--machine", w->words.machine, true},
+                                    {"--store", app_option_store(w->words.store, NULL), false},
+                                    {"--output", output ? w->output : NULL, false},
+                                    {"--json", w->words.json, false},
+                                    {0}};
+    return app_files_check(w->context, files);
+}
+
 static yoke_status check(const dense_operation *operation, const dense_work *w)
 {
     yoke_status status = operation->check ? operation->check(w) : YOKE_OK;
-    const char *const *inputs = w->operands.text;
-    const app_named_file files[] = {{"FILE", w->operands.count > 0 ? inputs[0] : NULL, true},
-                                    {"FILE", w->operands.count > 1 ? inputs[1] : NULL, true},
-                                    {"--machine", w->words.machine, true},
-                                    {"--store", app_option_store(w->words.store, NULL), false},
-                                    {"--output", w->output, false},
-                                    {"--json", w->words.json, false},
-                                    {0}};
     if (!status) status = dense_devices_check(w->context, &w->words);
-    return status ? status : app_files_check(w->context, files);
+    if (!status) status = check_files(w, true, !operation->may_replace_input);
+    return status || !operation->may_replace_input ? status : check_files(w, false, true);
 }
 
 yoke_status dense_work_progress(dense_work *work, const char *what, int64_t done, int64_t units)

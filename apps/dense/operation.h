@@ -6,6 +6,7 @@
 #define DENSE_OPERATION_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "common/console/options.h"
 #include "common/console/terminal.h"
@@ -47,6 +48,7 @@ typedef struct dense_operation {
     app_usage usage;            /* without options and columns */
     dense_help help;
     size_t own_bytes;                                      /* of its state */
+    bool may_replace_input;                                /* --output may name an input file: the result is a matrix, too */
     void (*options)(void *own, app_option_table *options); /* adds the operation's own options */
     yoke_status (*check)(const dense_work *work);          /* checks the command line */
     yoke_status (*begin)(dense_work *work);                /* reads or creates the inputs */

@@ -146,6 +146,7 @@ const dense_operation dense_operation_transpose = {
              .most_n = DENSE_MAX_SIDE,
              .most_block = 65536},
     .own_bytes = sizeof(transposition),
+    .may_replace_input = true,
     .check = check,
     .begin = begin,
     .compute = compute,
