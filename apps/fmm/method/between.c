@@ -9,6 +9,7 @@
 static void add_leaves(fmm_method *m, int level, int32_t cell)
 {
     const int64_t *start = m->x.start[level] + cell;
+    if (start[0] == start[1]) return;
     const fmm_frame frame = fmm_frame_of(m, level, cell);
     for (int64_t k = start[0]; k < start[1]; k++) {
         const fmm_sources sources = fmm_sources_of(m, m->x.leaf[k]);
