@@ -146,8 +146,8 @@ static yoke_status show(const calibration *c)
     const char *path = NULL;
     print_orders(c->terminal, &c->machine[1]);
     print_near(c->terminal, &c->machine[0], &c->machine[1]);
-    app_print(c->terminal, "\nsorting %.3g ns a particle, tree and lists %.3g ns a leaf\n", 1e9 * c->machine[1].tree_particle,
-              1e9 * c->machine[1].tree_leaf);
+    app_print(c->terminal, "\nsorting %.3g ns a particle, tree and lists %.3g ns a particle and %.3g ns a leaf\n", 1e9 * c->machine[1].sort,
+              1e9 * c->machine[1].tree_particle, 1e9 * c->machine[1].tree_leaf);
     yoke_status status = yoke_run_devices(c->run, &devices, &count);
     if (status) return status;
     if (isnan(devices[0].idle_w + devices[0].dynamic_w))

@@ -40,6 +40,8 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
 {
     const double p = size + 1;
     switch (operation) {
+    case FMM_SORT:
+        return 2e-8;
     case FMM_TREE:
         return 3e-7 + 1e-8 * size;
     case FMM_ADAPTIVE:

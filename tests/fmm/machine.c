@@ -34,6 +34,7 @@ static void assert_costs(const fmm_machine *m, const known *k)
         assert_near(m->leaf[p] + 32 * m->particle[p], unit_of(k, FMM_LEAF_32, p), 1e-9);
         assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
     }
+    assert_near(m->sort, 2e-8, 1e-9);
     assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
     assert_near(m->adaptive_particle, 1.2e-8, 1e-9);
     assert_near(m->adaptive_leaf, 5e-7, 1e-9);

@@ -166,7 +166,7 @@ bool fmm_single_batch_meet(fmm_batch *b, int64_t first, int64_t count)
     add_sums(b, first, count);
     if (b->mutual) give_back(b);
     for (int64_t k = 0; k < told; k++)
-        for (int lane = 0; lane < FMM_SINGLE_PACK; lane++)
-            if (s->close[k].which >> lane & 1) add_close(b, first + s->close[k].target, s->close[k].packed + lane);
+        for (uint32_t left = s->close[k].which; left; left &= left - 1)
+            add_close(b, first + s->close[k].target, s->close[k].packed + __builtin_ctz(left));
     return true;
 }

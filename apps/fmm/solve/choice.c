@@ -248,6 +248,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
         status = find_tree(s, particles, true, s->options.order, NO_WAVES);
         if (!status) status = build_chosen(s, particles);
     }
+    if (!status) fmm_tuner_take_sorting(s->tuner, &s->tuned);
     fmm_tuner_set_particles(s->tuner, NULL);
     if (!status && s->options.measure_all) status = fmm_solver_measure(s, particles);
     return status;

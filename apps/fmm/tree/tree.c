@@ -167,6 +167,13 @@ yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box
     return create(particles, box, depth, capacity, tree);
 }
 
+yoke_status fmm_tree_create_undivided(const fmm_particles *particles, int64_t cells, fmm_tree **tree)
+{
+    const fmm_box box = fmm_box_scaled(particles, cells);
+    if (cells) return fmm_tree_create(particles, box, fmm_depth_of_cells(cells), tree);
+    return fmm_tree_create_adaptive(particles, box, FMM_MAX_DEPTH, particles->count + 1, tree);
+}
+
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity)
 {
     if (depth < 0 || depth > tree->key_level || capacity < 0)

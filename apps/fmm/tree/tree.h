@@ -89,6 +89,11 @@ yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int dep
  */
 yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int depth, int64_t capacity, fmm_tree **tree);
 /*
+ * Sorts the particles in the box of fmm_box_scaled: for trees of any depth and capacity (cells 0), or for the uniform tree with `cells`
+ * cells along each side.  fmm_tree_divide gives the tree its levels.  Errors: those of fmm_tree_create.
+ */
+yoke_status fmm_tree_create_undivided(const fmm_particles *particles, int64_t cells, fmm_tree **tree);
+/*
  * Rebuilds the levels for another depth or capacity without sorting the particles again; it does nothing if the tree has them already.
  * capacity 0 gives the uniform tree of depth `depth`; other capacities give the adaptive tree whose leaves have at most `capacity`
  * particles or are on that level.  On an error the tree is unchanged.

@@ -129,7 +129,7 @@ static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice, i
 {
     static const double alike = 1.1;
     const fmm_estimating of = {.machine = &t->machine, .even = &t->even, .order = order, .gradient = t->options->gradient};
-    const double sort_s = t->analysis || t->cells ? (double)t->particles->count * t->machine.tree_particle : 0;
+    const double sort_s = t->analysis || t->cells ? (double)t->particles->count * t->machine.sort : 0;
     double estimate_s;
     *taken = 0;
     yoke_status status = t->looked ? YOKE_OK : fmm_even_find(t->particles, &t->even);
@@ -171,7 +171,7 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
     yoke_status status = fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
     for (int k = 0; k < MOST_BETWEEN && !status && o->depth < 0; k++) {
         status = fmm_shares_between(t->context, &options, &t->machine, t->particles->count, choice,
-                                    (double)t->particles->count * t->machine.tree_particle, &cells);
+                                    (double)t->particles->count * t->machine.sort, &cells);
         if (status || !cells) return status;
         status = count_between(t, cells);
         if (status) return status;
@@ -182,11 +182,15 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
-/* Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are identical to
- * uniform ones and are not counted. */
+/*
+ * Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are identical to
+ * uniform ones and are not counted.  Elsewhere adaptive trees are usually the fastest, if no devices share the near field: the deepest uniform
+ * tree, which has most of the cells to count, is then counted only if it may be better.
+ */
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0, capacities = !fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even);
+    if (capacities && !t->options->all && t->host == FMM_HOST_NONE && choice->last > 2) choice->last--;
     yoke_status status = analyse(t, choice->last, capacities);
     if (status) return status;
     const int deepest = t->analysis->deepest;
@@ -220,12 +224,37 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
+/* Adds to the predicted seconds of a tree; its energy grows with them. */
+static void add_seconds(double more_s, fmm_depth *of)
+{
+    of->predicted_j *= 1 + more_s / of->predicted.total;
+    of->predicted.tree += more_s;
+    of->predicted.total += more_s;
+}
+
+void fmm_tuner_take_sorting(const fmm_tuner *t, fmm_tuned *tuned)
+{
+    fmm_choice *choice = &tuned->choice;
+    const double predicted_s = (double)t->particles->count * t->machine.sort;
+    const fmm_analysis *a = t->analysis, *between = t->between;
+    if (t->host != FMM_HOST_NONE || t->options->measure) return;
+    const double before_s = fmm_chosen(choice)->predicted.total;
+    for (int r = 0; r < fmm_choice_count(choice); r++) {
+        fmm_depth *tree = fmm_choice_tree(choice, r);
+        const fmm_analysis *sorted = tree == &choice->of_cells ? between : a;
+        if (sorted) add_seconds(sorted->sort_s - predicted_s, tree);
+    }
+    const double relative = fmm_chosen(choice)->predicted.total / before_s;
+    choice->predicted.time_s *= relative;
+    choice->predicted.energy_j *= relative;
+}
+
 yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
 {
     static const double least_s = 1e-3; /* times of shorter parts are too uncertain */
     const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
-    const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
-    const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};
+    const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree - tuned->sort_s, predicted->near, predicted->far};
+    const double measured_s[FMM_TIMED_PARTS] = {measured->tree - tuned->sort_s, measured->near, measured->far};
     if (!t->store || t->host != FMM_HOST_NONE || t->counter) return YOKE_OK;
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         const double plain_s = predicted_s[part] / tuned->factor[part].value;

@@ -81,6 +81,12 @@ void fmm_tuner_destroy(fmm_tuner *tuner);
 yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
 
 /*
+ * Replaces the predicted time of sorting by the measured one in the predictions of all trees.  Call it after the last choice for these
+ * particles: a choice by the measured time would depend on what else the machine did meanwhile.  With devices or counts it does nothing.
+ */
+void fmm_tuner_take_sorting(const fmm_tuner *tuner, fmm_tuned *tuned);
+
+/*
  * Corrects later predictions by the measured seconds of the tree that `tuned` chose; parts that were not measured are NaN there.  The store
  * is written after the 1st, 2nd, 4th, 8th ... run of a tuner.  Nothing is learned without a store, or from counts.
  * Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.

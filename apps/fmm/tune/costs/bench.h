@@ -11,7 +11,8 @@
 
 /* Operations.  The size of an operation is the number of particles of a leaf or the order of expansions. */
 typedef enum fmm_operation {
-    FMM_TREE,          /* tree and lists, by particles; a unit is a leaf */
+    FMM_SORT,          /* sorting the particles, one size; a unit is a particle */
+    FMM_TREE,          /* tree and lists of sorted particles, by particles of a leaf; a unit is a leaf */
     FMM_ADAPTIVE,      /* the same for adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
     FMM_UNEVEN,        /* near field of leaves of two levels, by capacity, FMM_UNEVEN_CAPACITY; a unit is a leaf */
     FMM_NEAR,          /* near field, by particles; a unit is a source in or around a leaf, acting on all its particles */
@@ -31,7 +32,7 @@ typedef enum fmm_operation {
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 64, FMM_UNEVEN_CAPACITY = 96 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_SORT_PARTICLES = 32, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 96, FMM_UNEVEN_CAPACITY = 96 };
 
 typedef struct fmm_bench fmm_bench;
 

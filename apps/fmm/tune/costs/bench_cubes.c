@@ -62,18 +62,18 @@ static fmm_cube surface_cube(int order)
     return (fmm_cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
 }
 
-/* All trees have the same number of particles, as many as real ones.  They are in no order: sorting takes 1.5 times as long as for
- * particles that are already sorted. */
+/* All trees have the same number of particles, as many as real ones.  They are in no order, because particles that are sorted already take
+ * less time, and leaves have different sizes, without which they take half as long. */
 static fmm_cube tree_cube(int each)
 {
     enum { PARTICLES = 1 << 18, WIDE = 32 };
     const int layers = PARTICLES / (WIDE * WIDE * each);
-    return (fmm_cube){.depth = 5, .each = each, .layers = layers < 1 ? 1 : layers > WIDE ? WIDE : layers, .mixed = 1};
+    return (fmm_cube){.depth = 5, .each = each, .layers = layers < 1 ? 1 : layers > WIDE ? WIDE : layers, .varies = 1, .mixed = 1};
 }
 
 static fmm_cube adaptive_cube(int capacity)
 {
-    return (fmm_cube){.depth = 5, .each = 1, .layers = 32, .mixed = 1, .capacity = capacity, .many = 64, .few = 24};
+    return (fmm_cube){.depth = 5, .each = 1, .layers = 32, .varies = 1, .mixed = 1, .capacity = capacity, .many = 96, .few = 32};
 }
 
 /* The mean number of particles of a leaf is that of trees that are typically chosen. */
@@ -88,7 +88,7 @@ fmm_cube fmm_cube_of(fmm_operation operation, int size)
     if (operation == FMM_FAMILY) return family_cube(size);
     if (operation == FMM_PAIR) return pair_cube(size);
     if (operation == FMM_SPARSE) return surface_cube(size);
-    if (operation == FMM_TREE) return tree_cube(size);
+    if (operation == FMM_SORT || operation == FMM_TREE) return tree_cube(size);
     if (operation == FMM_ADAPTIVE) return adaptive_cube(size);
     if (fmm_is_uneven(operation)) return uneven_cube();
     if (fmm_is_near(operation)) return near_cube(size);
@@ -192,6 +192,7 @@ double fmm_bench_batch(fmm_operation operation, int order)
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const fmm_cube of = fmm_cube_of(operation, size);
+    if (operation == FMM_SORT) return fmm_cube_particles(of);
     if (operation == FMM_TREE || operation == FMM_ADAPTIVE || fmm_is_uneven(operation) || fmm_is_lone(operation)) return leaves_of(of);
     if (fmm_is_near(operation)) return of.each * touching(of);
     if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
@@ -211,15 +212,14 @@ static double part(int64_t i, double step)
 }
 
 /*
- * The leaf of particle i.  Of two successive leaves one is as much above the mean as the other is below it: on average by 0.8 times the
- * root of the mean, as for random positions.
+ * The leaf of particle i, if leaves have a mean of `each` particles.  Of two successive leaves one is as much above the mean as the other is
+ * below it: on average by 0.8 times the root of the mean, as for random positions.
  */
-static int64_t leaf_of(fmm_cube of, int64_t i)
+static int64_t leaf_of(int64_t i, int64_t each)
 {
-    if (!of.varies) return i / of.each;
-    const int64_t pair = i / (2 * of.each), range = llround(1.6 * sqrt(of.each)), most = range < of.each ? range : of.each - 1;
+    const int64_t pair = i / (2 * each), range = llround(1.6 * sqrt((double)each)), most = range < each ? range : each - 1;
     const int64_t more = (int64_t)(part(pair * pair, 0.6180339887498949) * (double)(most + 1));
-    return 2 * pair + (i % (2 * of.each) >= of.each + (pair & 1 ? more : -more));
+    return 2 * pair + (i % (2 * each) >= each + (pair & 1 ? more : -more));
 }
 
 /* Finds the coordinates of the leaf of particle i in a cube of cells with many and with few particles, as if all cells had children. */
@@ -227,7 +227,8 @@ static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 {
     const int64_t cells = (int64_t)1 << (of.depth - 1), both = of.many + of.few, couple = i / both, own = i % both,
                   has_many = own < of.many;
-    const int64_t octant = has_many ? own * 8 / of.many : (own - of.many) * 8 / of.few;
+    const int64_t each = of.many / 8, child = of.varies ? leaf_of(couple * of.many + own, each) % 8 : own / each;
+    const int64_t octant = has_many ? child : (own - of.many) * 8 / of.few;
     const int64_t y = couple / (cells / 2) % cells, z = couple / (cells / 2 * cells),
                   x = couple % (cells / 2) * 2 + ((y + z + has_many + 1) & 1);
     at[0] = 2 * x + (octant & 1), at[1] = 2 * y + (octant >> 1 & 1), at[2] = 2 * z + (octant >> 2);
@@ -235,7 +236,7 @@ static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 
 static void find_leaf(fmm_cube of, int64_t i, int64_t at[3])
 {
-    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.capacity ? 0 : leaf_of(of, i);
+    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.varies ? leaf_of(i, of.each) : i / of.each;
     if (of.capacity)
         find_uneven(of, i, at);
     else
@@ -251,13 +252,25 @@ static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], dou
     p->charge[i] = k & 1 ? 1 : -1;
 }
 
+/* Returns the place of i in an arbitrary order of the numbers 0 ... count - 1. */
+static int64_t shuffled(int64_t i, int64_t count)
+{
+    int bits = 1;
+    while ((int64_t)1 << bits < count) bits++;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    uint64_t k = (uint64_t)i;
+    do /* each step maps the numbers below 2^bits one to one */
+        for (int round = 0; round < 3; round++) k = (k * 0x9E3779B97F4A7C15u + 0x5851F42Du) & mask, k ^= k >> (bits + 1) / 2;
+    while (k >= (uint64_t)count);
+    return (int64_t)k;
+}
+
 /* Places particles in the leaves of the unit cube, and some on its boundary, so that it is the box around them. */
 static void place_leaves(fmm_particles *p, fmm_cube of)
 {
-    enum { PRIME = 1000003 };
     const double side = ldexp(1, of.depth);
     for (int64_t i = 0; i < p->count; i++) {
-        const int64_t k = of.mixed ? i * PRIME % p->count : i, is_last = k + 1 == p->count;
+        const int64_t k = of.mixed ? shuffled(i, p->count) : i, is_last = k + 1 == p->count;
         int64_t at[3];
         find_leaf(of, k, at);
         put(p, i, k, at, side);

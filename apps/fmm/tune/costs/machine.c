@@ -10,6 +10,7 @@
 /* -------------------------------------------------------------------------------------------------------- works */
 
 enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = FMM_MEASURED_ORDERS };
+static const int sort_sizes[1] = {FMM_SORT_PARTICLES};
 static const int tree_sizes[TREE_SIZES] = {8, 32};
 static const int capacities[2] = {FMM_LOW_CAPACITY, FMM_HIGH_CAPACITY};
 static const int uneven_sizes[1] = {FMM_UNEVEN_CAPACITY};
@@ -21,6 +22,9 @@ static const int lone_sizes[2] = {8, FMM_MAX_BENCH_PARTICLES};
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 {
     switch (operation) {
+    case FMM_SORT:
+        *sizes = sort_sizes;
+        return 1;
     case FMM_TREE:
         *sizes = tree_sizes;
         return TREE_SIZES;
@@ -62,9 +66,9 @@ static int has_gradient(fmm_operation operation) { return (operation >= FMM_UNEV
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
-        "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",     "lone n=%d",     "single uneven n=%d",
-        "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",     "sparse p=%d",
-        "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+        "sort n=%d",          "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",     "lone n=%d",
+        "single uneven n=%d", "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",
+        "sparse p=%d",        "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
     char text[FMM_WORK_BYTES / 2], threads[FMM_THREADS_BYTES];
     fmm_work_threads(threads);
     (void)snprintf(text, sizeof text, names[operation], size);
@@ -74,7 +78,8 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
 
 void fmm_operation_text(fmm_operation operation, int size, int gradient, char text[FMM_TEXT_BYTES])
 {
-    static const char *const texts[FMM_OPERATIONS] = {"tree and lists, leaves of %d particles",
+    static const char *const texts[FMM_OPERATIONS] = {"sorting particles, %d in a leaf",
+                                                      "tree and lists, leaves of %d particles",
                                                       "adaptive trees, leaves of up to %d particles",
                                                       "near field of leaves of two levels, up to %d particles",
                                                       "near field, leaves of %d particles",

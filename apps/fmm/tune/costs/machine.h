@@ -59,7 +59,8 @@ typedef struct fmm_machine {
     fmm_measure measure;
     /* As measured, for the sizes of each operation; 0: not measured.  All costs below are found from these. */
     double unit[FMM_OPERATIONS][FMM_MEASURED_ORDERS];
-    double tree_particle, tree_leaf;         /* tree and lists: for each particle and leaf */
+    double sort;                             /* sorting: for each particle */
+    double tree_particle, tree_leaf;         /* tree and lists of sorted particles: for each particle and leaf */
     double adaptive_particle, adaptive_leaf; /* the same for adaptive trees */
     fmm_pair_costs pairs;                    /* near field in the precision that is predicted, one of: */
     fmm_pair_costs in_double, in_single;     /* NaN in a precision that was not measured */

@@ -48,6 +48,7 @@ static void find_trees(fmm_machine *m)
 {
     double leaf[TREE_SIZES];
     const int *sizes;
+    get_measured(m, FMM_SORT, &m->sort);
     (void)fmm_measured_sizes(FMM_TREE, &sizes);
     get_sizes(m, FMM_TREE, leaf);
     line(sizes[0], leaf[0], sizes[1], leaf[1], &m->tree_particle, &m->tree_leaf);

@@ -33,14 +33,12 @@ yoke_status fmm_analysis_capacities(fmm_analysis *a, int64_t direct, int num_cap
     return status;
 }
 
-/* Sorts the particles, for the tree with `cells` cells along each side, or for trees of any depth (0). */
+/* cells: as in fmm_tree_create_undivided. */
 static yoke_status sort(const fmm_particles *particles, int64_t cells, fmm_analysis *a)
 {
     const double begin_s = yoke_clock_s();
-    const fmm_box box = fmm_box_scaled(particles, cells);
-    yoke_status status = cells ? fmm_tree_create(particles, box, fmm_depth_of_cells(cells), &a->tree)
-                               : fmm_tree_create_adaptive(particles, box, FMM_MAX_DEPTH, particles->count + 1, &a->tree);
-    if (!status) a->deepest = fmm_method_deepest(&box, ldexp(particles->softening, -box.length));
+    yoke_status status = fmm_tree_create_undivided(particles, cells, &a->tree);
+    if (!status) a->deepest = fmm_method_deepest(&a->tree->box, ldexp(particles->softening, -a->tree->box.length));
     a->sort_s = yoke_clock_s() - begin_s;
     return status;
 }

@@ -12,7 +12,7 @@ typedef struct fmm_analysis {
     int64_t particles;
     fmm_tree *tree;                           /* over the particles, in units of fmm_scale_positions; whoever takes it sets NULL */
     int deepest;                              /* fmm_method_deepest of the tree */
-    double sort_s;                            /* time of the tree: a run on it need not sort again */
+    double sort_s;                            /* time of sorting: a run on the tree need not sort again; 0: not sorted */
     int depth;                                /* depths 0 ... depth are counted */
     int64_t cells_below;                      /* number of cells on level depth + 1; 0: not known from the tree's keys */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
