@@ -1,7 +1,7 @@
 #include "tree/levels.h"
 
 enum {
-    FEW_CELLS = 2048 /* up to this number, one thread takes less time than waking the others */,
+    FEW_CELLS = 256 /* up to this number, one thread takes less time than waking the others */,
     FEW_PARTICLES = 192 /* up to this number (at most 255), counting is faster than a search */
 };
 
