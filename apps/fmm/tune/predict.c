@@ -66,8 +66,7 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
         levels++;
         if (set > highest) highest = set;
     }
-    saved_s -= machine->waves[highest];
-    if (levels && saved_s > wave_choice_of(machine, highest, levels)) return rotations_s - saved_s;
+    if (levels && saved_s - machine->waves[highest] > wave_choice_of(machine, highest, levels)) return rotations_s - saved_s;
     *waves = 0;
     return rotations_s;
 }
@@ -89,16 +88,18 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
     return sum;
 }
 
-/* Time to create the tables of all different orders of the levels. */
-static double tables_of(const fmm_machine *machine, int depth, const int *order)
+/* Time to create the tables of all different orders of the levels, and of the set of plane waves. */
+static double tables_of(const fmm_machine *machine, int depth, const int *order, uint64_t waves)
 {
     double sum = 0;
+    int highest = 0;
     for (int l = 2; l <= depth; l++) {
         int there = 0;
+        if (waves >> l & 1 && fmm_set_of(machine, order[l]) > highest) highest = fmm_set_of(machine, order[l]);
         for (int above = 2; above < l; above++) there |= order[above] == order[l];
         if (!there) sum += machine->tables[order[l]];
     }
-    return sum;
+    return sum + (highest ? machine->waves[highest] : 0);
 }
 
 /* Multiplies each part by its factor from earlier runs, and adds them.  That of the tree is without sorting, whose time is known after the
@@ -118,8 +119,8 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
     fmm_seconds s = {.tree = (double)particles * machine->tree_particle + (double)cells[depth].leaves * machine->tree_leaf,
                      .near = near_of(machine, particles, &cells[depth])};
     if (depth > 1) {
-        s.tree += tables_of(machine, depth, order);
         s.far = far_of(machine, particles, counts, cells, depth, order, waves);
+        s.tree += tables_of(machine, depth, order, *waves);
     }
     finish(machine, particles, &s);
     return s;
@@ -153,7 +154,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         s.far += (double)at->w_particles * machine->visit[order[l]];
     }
     s.far += between_of(machine, operations->depth, level, order, waves);
-    if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
+    if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order, *waves);
     finish(machine, particles, &s);
     return s;
 }
