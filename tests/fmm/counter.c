@@ -189,12 +189,9 @@ static void the_tree_of_least_counts_is_chosen(void **state)
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
     for (int m = SECONDS; m <= INSTRUCTIONS; m++) {
         const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1, .measure = (fmm_measure)m};
-        fmm_tuner *tuner = NULL;
         fmm_tuned tuned;
         measure_in(path, &of[m], (fmm_measure)m);
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        fmm_tuner *tuner = choose_tree(&options, p, 8, &tuned);
         assert_int_equal(tuned.measure, m);
         assert_true((fmm_tuner_clock(tuner) != NULL) == (m == INSTRUCTIONS));
         const fmm_depth *chosen = fmm_chosen(&tuned.choice);

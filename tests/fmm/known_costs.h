@@ -8,6 +8,7 @@
 
 #include "context.h"
 #include "tune/costs/machine.h"
+#include "tune/tune.h"
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
@@ -98,6 +99,16 @@ static inline void measure(yoke_run *run, known *costs, fmm_machine *machine)
 {
     const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = costs};
     assert_int_equal(fmm_machine_measure(context, run, 0, &options, machine), YOKE_OK);
+}
+
+/* Creates a tuner and chooses a tree for particles, with expansions of an order. */
+static inline fmm_tuner *choose_tree(const fmm_tune_options *options, const fmm_particles *particles, int order, fmm_tuned *tuned)
+{
+    fmm_tuner *tuner = NULL;
+    assert_int_equal(fmm_tuner_create(context, options, &tuner), YOKE_OK);
+    fmm_tuner_set_particles(tuner, particles);
+    assert_int_equal(fmm_tuner_choose(tuner, order, tuned), YOKE_OK);
+    return tuner;
 }
 
 static inline void assert_near(double value, double expected, double relative) { assert_true(fabs(value / expected - 1) <= relative); }

@@ -338,11 +338,8 @@ static void what_runs_taught_is_in_the_store(void **state)
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = 3};
     for (int r = 0; r <= FMM_ALIKE_RUNS; r++) {
-        fmm_tuner *tuner = NULL;
         fmm_tuned tuned;
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        fmm_tuner *tuner = choose_tree(&options, p, 8, &tuned);
         const fmm_depth *of = fmm_chosen(&tuned.choice);
         fmm_analysis *analysis = NULL;
         fmm_depth plain;

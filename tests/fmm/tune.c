@@ -256,7 +256,6 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     char path[64];
     int taken = 0;
     fmm_machine machine;
-    fmm_tuner *tuner = NULL;
     fmm_tuned tuned;
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
     save_costs(path, &machine);
@@ -264,9 +263,7 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     for (int order = 4; order <= 24; order += 10) {
         double best = INFINITY, estimate;
         for (int64_t cells = 4; cells <= MOST; cells++) best = fmin(best, predicted_of(&machine, p, cells, order));
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, order, &tuned), YOKE_OK);
+        fmm_tuner *tuner = choose_tree(&options, p, order, &tuned);
         const fmm_choice *choice = &tuned.choice;
         assert_true(fmm_chosen(choice)->predicted.total < 1.08 * best);
         fmm_even even;
@@ -303,11 +300,8 @@ static void sorting_is_predicted_until_it_is_measured(void **state)
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = DEPTH};
     save_costs(path, &machine);
     for (int r = 0; r <= FMM_ALIKE_RUNS; r++) {
-        fmm_tuner *tuner = NULL;
         fmm_tuned tuned;
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        fmm_tuner *tuner = choose_tree(&options, p, 8, &tuned);
         const fmm_seconds before = fmm_chosen(&tuned.choice)->predicted;
         const double cost_s = PARTICLES * machine.sort;
         fmm_tuner_take_sorting(tuner, &tuned);
@@ -350,14 +344,11 @@ static void adaptive_trees_are_counted_after_a_tree_was_taken(void **state)
     (void)state;
     char path[64];
     fmm_machine machine;
-    fmm_tuner *tuner = NULL;
     fmm_tuned tuned;
     fmm_particles *p = create_seemingly_even(20000);
     save_costs(path, &machine);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
-    assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-    fmm_tuner_set_particles(tuner, p);
-    assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+    fmm_tuner *tuner = choose_tree(&options, p, 8, &tuned);
     assert_true(!tuned.choice.takes_cells && tuned.choice.num_capacities == 0);
     fmm_tree_destroy(fmm_tuner_take_tree(tuner, 0));
     assert_int_equal(fmm_tuner_choose(tuner, 20, &tuned), YOKE_OK);
