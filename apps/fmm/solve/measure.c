@@ -46,7 +46,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     if (!status && s->options.devices) {
         status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);
         if (!status) *measured = seconds.as_predicted;
-        if (!s->solution.devices.simulated) measured->tree += sort_s, measured->total += sort_s;
+        if (!status && !s->solution.devices.simulated) measured->tree += sort_s, measured->total += sort_s;
     } else if (!status) {
         status = fmm_method_run(method, particles->charge, field, &seconds.here);
         seconds.here.tree += sort_s + tables_s;
