@@ -10,7 +10,7 @@
 #include "tune/costs/machine.h"
 #include "tune/tune.h"
 
-/* Seconds of a unit of each operation by its size; and how often it was asked. */
+/* Seconds of a unit of each operation by its size; and how often it was asked.  near_particle: once for its own leaf, once for others. */
 typedef struct known {
     double near_start, near_pair, near_leaf, near_particle, pair, points, batch;
     double family; /* 0: never less than by pairs */
@@ -34,7 +34,7 @@ static inline double uneven_of(const known *k, double precision)
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = 2 * of.near + of.particles, size = pairs / of.sources,
                  pair = precision * (k->near_start + k->near_pair * size) / size;
-    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf + k->near_particle * of.particles / of.leaves;
+    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf + 2 * k->near_particle * of.particles / of.leaves;
 }
 
 static inline double unit_of(const known *k, fmm_operation operation, int size)
@@ -52,7 +52,7 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
         return uneven_of(k, precision_of(operation));
     case FMM_NEAR:
     case FMM_SINGLE_NEAR:
-        return precision_of(operation) * source_of(k, size) + (k->near_leaf + k->near_particle * size) / fmm_bench_sources(size);
+        return precision_of(operation) * source_of(k, size) + (k->near_leaf + 2 * k->near_particle * size) / fmm_bench_sources(size);
     case FMM_LONE:
     case FMM_SINGLE_LONE:
         return precision_of(operation) * size * source_of(k, size) + k->near_leaf + k->near_particle * size;

@@ -11,7 +11,8 @@
 #include "particles/random.h"
 #include "tree/lists.h"
 
-/* Ordered pairs of particles of leaves with n particles, by comparing all cells; and the same of large ones. */
+/* Ordered pairs of particles of leaves with n particles, by comparing all cells; the same of large ones; and the particles of leaves that touch
+ * others. */
 static void count_sources(const fmm_tree *tree, fmm_cell_counts *counts)
 {
     const fmm_level *leaves = &tree->level[tree->depth];
@@ -30,6 +31,7 @@ static void count_sources(const fmm_tree *tree, fmm_cell_counts *counts)
             counts->sources[own] += sources;
         else
             counts->large += own * sources;
+        if (sources > own) counts->beside += own;
     }
 }
 
@@ -53,6 +55,7 @@ static void sources_of_leaves_are_counted_by_size(void **state)
                 pairs += n * cells[d].sources[n];
             }
             assert_int_equal(cells[d].large, expected.large);
+            assert_int_equal(cells[d].beside, expected.beside);
             assert_int_equal(pairs, 2 * counts[d].near + p->count);
             assert_int_equal(cells[d].leaves, tree->level[d].count);
         }
@@ -67,7 +70,7 @@ static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
 {
     const fmm_cell_counts *c = &a->cells[depth];
     double n = (double)a->tree->count, leaves = (double)c->leaves,
-           sum = (2e-8 + 1e-8 + k->near_particle) * n + (3e-7 + k->near_leaf) * leaves;
+           sum = (2e-8 + 1e-8 + k->near_particle) * n + k->near_particle * (double)c->beside + (3e-7 + k->near_leaf) * leaves;
     for (int own = 1; own <= FMM_SMALL_LEAF; own++) sum += (double)c->sources[own] * source_of(k, own);
     sum += (double)c->large * source_of(k, 128) / 128;
     if (depth < 2) return sum;
@@ -160,7 +163,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
     double alone = k->near_pair * 21 / 13.5,
-           sum = (2e-8 + 1.2e-8 + k->near_particle) * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
+           sum = (2e-8 + 1.2e-8 + 2 * k->near_particle) * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
     for (int64_t t = 0; t < leaves->count; t++) {
         double own = leaves->particle[t + 1] - leaves->particle[t];
         sum += own * own * k->near_pair;

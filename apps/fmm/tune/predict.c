@@ -6,14 +6,15 @@
 #include "tree/lists.h"
 #include "tune/order/tails.h"
 
-static double leaves_of(const fmm_machine *machine, int64_t particles, int64_t leaves)
+/* Sums of a particle are begun and ended for its own leaf, and again for the others if the leaf touches any (method/near.c). */
+static double leaves_of(const fmm_machine *machine, int64_t leaves, int64_t particles, int64_t beside)
 {
-    return (double)leaves * machine->pairs.leaf + (double)particles * machine->pairs.particle;
+    return (double)leaves * machine->pairs.leaf + ((double)particles + (double)beside) * machine->pairs.particle;
 }
 
 static double near_of(const fmm_machine *machine, int64_t particles, const fmm_cell_counts *cells)
 {
-    double sum = leaves_of(machine, particles, cells->leaves) + (double)cells->large * machine->pairs.large;
+    double sum = leaves_of(machine, cells->leaves, particles, cells->beside) + (double)cells->large * machine->pairs.large;
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->pairs.near[n];
     return sum;
 }
@@ -142,7 +143,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
            pair = fmm_machine_pair(machine, operations->sources > 0 ? pairs / (double)operations->sources : 1);
     double extra = 2 * (double)operations->uneven * ((machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1);
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
-                     .near = (pairs + extra) * pair + leaves_of(machine, particles, operations->leaves)};
+                     .near = (pairs + extra) * pair + leaves_of(machine, operations->leaves, particles, particles)};
     int highest = 0;
     for (int l = 2; l <= operations->depth; l++)
         if (order[l] > highest) highest = order[l];
@@ -167,5 +168,5 @@ double fmm_predict_filled(const fmm_machine *machine, int order, double size)
     const double rotations = FAR * machine->pair[order] + batches * machine->batch[order];
     const double between = set ? fmin(rotations, machine->family[set] / CHILDREN) : rotations;
     const double leaf = machine->pairs.leaf + machine->leaf[order] + machine->cell[order] + machine->adaptive_leaf;
-    return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order] + machine->pairs.particle;
+    return (pairs * fmm_machine_pair(machine, size) + between + leaf) / size + machine->particle[order] + 2 * machine->pairs.particle;
 }

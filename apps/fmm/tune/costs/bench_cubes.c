@@ -222,6 +222,29 @@ static int64_t leaf_of(int64_t i, int64_t each)
     return 2 * pair + (i % (2 * each) >= each + (pair & 1 ? more : -more));
 }
 
+/* Returns the place of i in an arbitrary order of the numbers 0 ... count - 1. */
+static int64_t shuffled(int64_t i, int64_t count)
+{
+    int bits = 1;
+    while ((int64_t)1 << bits < count) bits++;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    uint64_t k = (uint64_t)i;
+    do /* each step maps the numbers below 2^bits one to one */
+        for (int round = 0; round < 3; round++) k = (k * 0x9E3779B97F4A7C15u + 0x5851F42Du) & mask, k ^= k >> (bits + 1) / 2;
+    while (k >= (uint64_t)count);
+    return (int64_t)k;
+}
+
+/*
+ * Whether the second cell of a couple has many particles, instead of the first one: of each second couple along y and z, or of arbitrary
+ * couples, which a processor cannot predict: trees take two fifths longer.  The first and last particle stay at corners of the cube.
+ */
+static int is_reversed(fmm_cube of, int64_t couple, int64_t y, int64_t z)
+{
+    const int is_corner = couple == 0 || couple + 1 == couples_of(of);
+    return (of.varies && !is_corner ? shuffled(couple, couples_of(of)) : y + z) & 1;
+}
+
 /* Finds the coordinates of the leaf of particle i in a cube of cells with many and with few particles, as if all cells had children. */
 static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 {
@@ -230,7 +253,7 @@ static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
     const int64_t each = of.many / 8, child = of.varies ? leaf_of(couple * of.many + own, each) % 8 : own / each;
     const int64_t octant = has_many ? child : (own - of.many) * 8 / of.few;
     const int64_t y = couple / (cells / 2) % cells, z = couple / (cells / 2 * cells),
-                  x = couple % (cells / 2) * 2 + ((y + z + has_many + 1) & 1);
+                  x = couple % (cells / 2) * 2 + (is_reversed(of, couple, y, z) == has_many);
     at[0] = 2 * x + (octant & 1), at[1] = 2 * y + (octant >> 1 & 1), at[2] = 2 * z + (octant >> 2);
 }
 
@@ -250,19 +273,6 @@ static void put(fmm_particles *p, int64_t i, int64_t k, const int64_t at[3], dou
     p->y[i] = ((double)at[1] + part(k, 0.6710436067037893)) / side;
     p->z[i] = ((double)at[2] + part(k, 0.5497004779019703)) / side;
     p->charge[i] = k & 1 ? 1 : -1;
-}
-
-/* Returns the place of i in an arbitrary order of the numbers 0 ... count - 1. */
-static int64_t shuffled(int64_t i, int64_t count)
-{
-    int bits = 1;
-    while ((int64_t)1 << bits < count) bits++;
-    const uint64_t mask = ((uint64_t)1 << bits) - 1;
-    uint64_t k = (uint64_t)i;
-    do /* each step maps the numbers below 2^bits one to one */
-        for (int round = 0; round < 3; round++) k = (k * 0x9E3779B97F4A7C15u + 0x5851F42Du) & mask, k ^= k >> (bits + 1) / 2;
-    while (k >= (uint64_t)count);
-    return (int64_t)k;
 }
 
 /* Places particles in the leaves of the unit cube, and some on its boundary, so that it is the box around them. */

@@ -69,24 +69,27 @@ static void get_full(const fmm_machine *m, fmm_operation operation, double full[
 
 /*
  * Finds the costs of leaves and particles other than those for their sources.  A lone leaf has only its own particles as sources, whereas a
- * leaf of the same size in a full cube has many sources.  Sums are begun and ended for each particle, and pairs within a leaf are summed
- * for one particle at a time.  The costs of a leaf and of a particle are limited to a part of the time of leaves in full cubes: if more is
- * measured, other programs disturbed the measurement, and pairs would seem to take no time.
+ * leaf of the same size in a full cube has many sources, and sums of its particles are begun and ended twice: for its own particles and
+ * for those around it.  With n particles and s sources in all, and costs a of a leaf, b of a particle and c of a source, the times are
+ * a + b n + c n and a + 2 b n + c s.  Without c, the former is a + b n (1 - n / (s - n)).
+ * The costs of a leaf and of a particle are limited to a part of the time of leaves in full cubes: if more is measured, other programs
+ * disturbed the measurement, and pairs would seem to take no time.
  */
 static void find_leaves_alone(const fmm_machine *m, fmm_operation lone, const double full[NEAR_SIZES], fmm_pair_costs *pairs)
 {
     const int *sizes, *lone_sizes, count = fmm_measured_sizes(lone, &lone_sizes);
-    static const double most = 0.25, most_of_particles = 0.5; /* parts of the time in full cubes, the latter of leaves with few particles */
-    double beside[2], most_of_particle = 0;
+    static const double most = 0.25; /* part of the time in full cubes */
+    double beside[2], begun[2], most_of_particle = 0;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
     for (int k = 0, same = 0; k < count; k++) {
         while (sizes[same] < lone_sizes[k]) same++;
         const double alone_s = m->unit[lone][k], own = sizes[same], others = fmm_bench_sources(sizes[same]) - own;
         beside[k] = fmin(fmax(alone_s - own * (full[same] - alone_s) / others, 0), most * full[same]);
-        if (k == 0) most_of_particle = most_of_particles * full[same] / own;
+        begun[k] = own * (1 - own / others);
+        if (k == 0) most_of_particle = most * full[same] / own;
     }
-    beside[1] = fmin(beside[1], beside[0] + most_of_particle * (lone_sizes[1] - lone_sizes[0]));
-    line(lone_sizes[0], beside[0], lone_sizes[1], beside[1], &pairs->particle, &pairs->leaf);
+    beside[1] = fmin(beside[1], beside[0] + most_of_particle * (begun[1] - begun[0]));
+    line(begun[0], beside[0], begun[1], beside[1], &pairs->particle, &pairs->leaf);
     pairs->leaf = fmin(pairs->leaf, full[0]);
 }
 
@@ -97,7 +100,7 @@ static void find_pairs_of_leaves(const double full[NEAR_SIZES], fmm_pair_costs *
     const int *sizes;
     (void)fmm_measured_sizes(FMM_NEAR, &sizes);
     for (int k = 0; k < NEAR_SIZES; k++)
-        source[k] = fmax(full[k] - pairs->leaf - pairs->particle * sizes[k], 0) / fmm_bench_sources(sizes[k]);
+        source[k] = fmax(full[k] - pairs->leaf - 2 * pairs->particle * sizes[k], 0) / fmm_bench_sources(sizes[k]);
     limit_by_next(NEAR_SIZES, source);
     for (int n = 1, k = 0; n <= FMM_SMALL_LEAF; n++) {
         while (sizes[k + 1] < n) k++;
@@ -122,7 +125,7 @@ static double find_uneven(const fmm_machine *m, fmm_operation uneven)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
-    const double left = (m->unit[uneven][0] - m->pairs.leaf) * of.leaves - m->pairs.particle * of.particles - pairs * pair;
+    const double left = (m->unit[uneven][0] - m->pairs.leaf) * of.leaves - 2 * m->pairs.particle * of.particles - pairs * pair;
     return fmax(1 + left / (2 * of.uneven * pair), 1);
 }
 

@@ -11,6 +11,7 @@ typedef struct tally {
     int64_t y[FMM_MAX_DEPTH + 1], x[FMM_MAX_DEPTH + 1];
     int64_t neighbours[FMM_MAX_DEPTH + 1];                                            /* ordered pairs */
     int64_t sources[FMM_MAX_DEPTH + 1][FMM_SMALL_LEAF + 1], large[FMM_MAX_DEPTH + 1]; /* as in fmm_cell_counts */
+    int64_t beside[FMM_MAX_DEPTH + 1];                                                /* as there */
 } tally;
 
 /* A subtree that is counted separately. */
@@ -61,6 +62,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, int64_t ar
         sum->sources[l][own] += particles;
     else
         sum->large[l] += own * particles;
+    if (neighbours > 0) sum->beside[l] += own;
     if (l > 1) sum->far[l] += around - (neighbours + 1);
     sum->y[l] += 3 * layers(at[2], l);
     sum->x[l] += 3 * layers(at[2], l) * layers(at[1], l);
@@ -106,6 +108,7 @@ static void add(tally *sum, const tally *part)
         sum->neighbours[l] += part->neighbours[l];
         for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum->sources[l][n] += part->sources[l][n];
         sum->large[l] += part->large[l];
+        sum->beside[l] += part->beside[l];
     }
 }
 
@@ -150,8 +153,10 @@ static void sum_levels(const fmm_tree *tree, const tally *sum, fmm_counts *count
 static void sum_cells(const fmm_tree *tree, const tally *sum, fmm_cell_counts *cells)
 {
     for (int d = 0; d <= tree->depth; d++) {
-        cells[d] = (fmm_cell_counts){
-            .cells = d > 2 ? cells[d - 1].cells + tree->level[d].count : 0, .leaves = tree->level[d].count, .large = sum->large[d]};
+        cells[d] = (fmm_cell_counts){.cells = d > 2 ? cells[d - 1].cells + tree->level[d].count : 0,
+                                     .leaves = tree->level[d].count,
+                                     .beside = sum->beside[d],
+                                     .large = sum->large[d]};
         for (int n = 1; n <= FMM_SMALL_LEAF; n++) cells[d].sources[n] = sum->sources[d][n];
     }
 }

@@ -25,6 +25,7 @@ enum { FMM_SMALL_LEAF = 64 };
 typedef struct fmm_cell_counts {
     int64_t cells;                       /* with particles, on the levels 3 ... depth: each has one M2M and one L2L */
     int64_t leaves;                      /* with particles */
+    int64_t beside;                      /* particles of leaves that touch others */
     int64_t sources[FMM_SMALL_LEAF + 1]; /* [n] sum over leaves of n particles of the particles in and around the leaf */
     int64_t large; /* sum over larger leaves of their particles times the particles in and around the leaf: ordered pairs */
 } fmm_cell_counts;

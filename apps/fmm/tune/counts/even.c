@@ -151,6 +151,7 @@ static void count_level(const int64_t n[3], int level, fmm_counts *counts, fmm_c
     counts[level].near = llround((mean * sources - (double)even->count) / 2);
     counts[level].far = level > 1 ? llround((around - near) / 2) : 0; /* of this level alone */
     own->leaves = all;
+    own->beside = all > 1 ? even->count : 0;
     if (mean > FMM_SMALL_LEAF) {
         own->large = llround(mean * sources);
         return;
