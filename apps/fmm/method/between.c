@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "method/parts.h"
+#include "method/turns.h"
 
 /* Adds the particles of the leaves in a cell's list X to its local expansion. */
 static void add_leaves(fmm_method *m, int level, int32_t cell)
@@ -61,13 +61,17 @@ double fmm_method_batches(double cells, double pairs, int directions)
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)
 {
     int64_t pairs = 0;
+    fmm_loops loops = {.particles = m->tree->count};
 #pragma omp parallel num_threads(threads) reduction(+ : pairs)
     {
+        int64_t g, end;
         fmm_worker *worker = &workers[omp_get_thread_num()];
         fmm_walk_start(&worker->walk, m->tree);
         /* Levels with many groups come first, so that all threads end at about the same time. */
-#pragma omp for schedule(dynamic)
-        for (int64_t g = 0; g < m->groups; g++) pairs += translate_group(m, &m->group[g], worker);
+        for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
+            fmm_turns turns = fmm_turns_of_siblings(&loops, l, m->group, m->first_group[l], m->first_group[l - 1]);
+            while (fmm_turns_next(&turns, 1, &g, &end)) pairs += translate_group(m, &m->group[g], worker);
+        }
     }
     return pairs;
 }

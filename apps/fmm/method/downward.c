@@ -2,7 +2,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "method/parts.h"
+#include "method/turns.h"
 
 /* Adds the local expansions of the parents of a group to their children's. */
 static void hand_down(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
@@ -49,14 +49,18 @@ void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
 {
     const fmm_tree *tree = m->tree;
     const int some = fmm_leaves_at_a_time(m, threads);
+    fmm_loops loops = {.particles = tree->count};
 #pragma omp parallel num_threads(threads)
     {
+        int64_t from, to;
         fmm_worker *worker = &workers[omp_get_thread_num()];
         for (int l = FMM_FAR_LEVEL + 1; l <= tree->depth; l++) {
-#pragma omp for schedule(dynamic)
-            for (int64_t g = m->first_group[l]; g < m->first_group[l - 1]; g++) hand_down(m, &m->group[g], worker);
+            fmm_turns groups = fmm_turns_of_siblings(&loops, l, m->group, m->first_group[l], m->first_group[l - 1]);
+            while (fmm_turns_next(&groups, 1, &from, &to)) hand_down(m, &m->group[from], worker);
+#pragma omp barrier
         }
-#pragma omp for schedule(dynamic, some)
-        for (int64_t c = 0; c < tree->leaves.count; c++) evaluate_leaf(m, c);
+        fmm_turns leaves = fmm_turns_of_leaves(&loops, 0, m);
+        while (fmm_turns_next(&leaves, some, &from, &to))
+            for (int64_t c = from; c < to; c++) evaluate_leaf(m, c);
     }
 }

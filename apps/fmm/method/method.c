@@ -132,7 +132,7 @@ static yoke_status create_groups(fmm_method *m)
         for (int32_t first = 0, last; first < cells->count && !status; first = last) {
             last = end_of_group(above, cells, first);
             status = yoke_grow(m->context, &m->group, m->groups, &room, 64, sizeof *m->group);
-            if (!status) m->group[m->groups++] = (fmm_siblings){l, first, last};
+            if (!status) m->group[m->groups++] = (fmm_siblings){l, first, last, cells->particle[first]};
         }
     }
     m->first_group[FMM_FAR_LEVEL - 1] = m->groups;

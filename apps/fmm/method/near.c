@@ -16,6 +16,7 @@
  */
 #include "method/batch.h"
 #include "method/parts.h"
+#include "method/turns.h"
 
 enum {
     SLICE = 256,     /* targets of a slice */
@@ -76,6 +77,7 @@ static void sum_block(const fmm_method *m, range r, const fmm_siblings *block, f
 void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 {
     const range r = {first, last};
+    fmm_loops loops = {.particles = m->tree->count};
     if (m->is_single) fmm_rounded_fill(m, threads);
 #pragma omp parallel num_threads(threads)
     {
@@ -85,8 +87,10 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
         for (int64_t s = 0; s < m->slices; s++)
             if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b);
         for (int octant = 0; octant < 8; octant++) {
-#pragma omp for schedule(dynamic)
-            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, r, &m->block[i], &b);
+            int64_t i, end;
+            fmm_turns turns = fmm_turns_of_siblings(&loops, octant, m->block, m->first_block[octant], m->first_block[octant + 1]);
+            while (fmm_turns_next(&turns, 1, &i, &end)) sum_block(m, r, &m->block[i], &b);
+#pragma omp barrier
         }
     }
 }
@@ -125,10 +129,20 @@ static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_siblin
 {
     if (fmm_is_leaf(tree, level, parent)) return false;
     const int32_t *child = tree->level[level].child + parent;
-    *block = (fmm_siblings){level + 1, child[0], child[1]};
+    *block = (fmm_siblings){level + 1, child[0], child[1], tree->level[level].particle[parent]};
     for (int32_t c = child[0]; c < child[1]; c++)
         if (fmm_is_leaf(tree, level + 1, c)) return true;
     return false;
+}
+
+/* Writes the blocks in a cell, in the order of their particles: blocks of octant o from next[o] on. */
+static void write_blocks(fmm_method *m, int level, int32_t cell, int64_t next[8])
+{
+    const fmm_level *cells = &m->tree->level[level];
+    fmm_siblings block;
+    if (fmm_is_leaf(m->tree, level, cell)) return;
+    if (block_of(m->tree, level, cell, &block)) m->block[next[fmm_octant(cells, cell)]++] = block;
+    for (int32_t c = cells->child[cell]; c < cells->child[cell + 1]; c++) write_blocks(m, level + 1, c, next);
 }
 
 /* Sorts blocks by the octants of their cells.  A tree of depth 0 has one block, its root. */
@@ -136,7 +150,7 @@ static yoke_status sort_blocks(fmm_method *m)
 {
     const fmm_tree *tree = m->tree;
     int64_t next[8], count = tree->depth == 0 ? tree->count > 0 : 0;
-    fmm_siblings block = {0, 0, 1};
+    fmm_siblings block = {0, 0, 1, 0};
     m->first_block[1] = count;
     for (int l = 0; l < tree->depth; l++)
         for (int64_t p = 0; p < tree->level[l].count; p++)
@@ -147,10 +161,10 @@ static yoke_status sort_blocks(fmm_method *m)
     }
     yoke_status status = yoke_allocate(m->context, m->first_block[8], sizeof *m->block, &m->block);
     if (status) return status;
-    if (count > 0) m->block[0] = block;
-    for (int l = 0; l < tree->depth; l++)
-        for (int64_t p = 0; p < tree->level[l].count; p++)
-            if (block_of(tree, l, p, &block)) m->block[next[fmm_octant(&tree->level[l], (int32_t)p)]++] = block;
+    if (count > 0)
+        m->block[0] = block;
+    else if (tree->count > 0)
+        write_blocks(m, 0, 0, next);
     return YOKE_OK;
 }
 

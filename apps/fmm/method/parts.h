@@ -34,6 +34,7 @@ typedef struct fmm_worker {
 typedef struct fmm_siblings {
     int level;
     int32_t first, last; /* cells first ... last - 1 of the level */
+    int32_t particle;    /* the first particle of these cells */
 } fmm_siblings;
 
 /* Some of the particles of a large leaf, from `first` on. */
