@@ -103,17 +103,18 @@ void fmm_operation_text(fmm_operation operation, int size, int gradient, char te
 
 /* Source texts of the measured operations (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_between_text[],
-    fmm_harmonics_text[], fmm_near_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[], fmm_sort_text[],
-    fmm_levels_text[], fmm_lists_text[], fmm_leaf_lists_text[], fmm_bench_text[], fmm_bench_cubes_text[], fmm_bench_expansions_text[];
+    fmm_harmonics_text[], fmm_near_text[], fmm_turns_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[],
+    fmm_sort_text[], fmm_levels_text[], fmm_lists_text[], fmm_leaf_lists_text[], fmm_bench_text[], fmm_bench_cubes_text[],
+    fmm_bench_expansions_text[];
 
 /* Computes the FNV-1a hash of these texts.  It replaces them, because they are long and there are many works. */
 static void fingerprint(char text[17])
 {
-    const char *const sources[] = {fmm_near_pairs_text,      fmm_translate_text,    fmm_waves_text, fmm_wave_levels_text,
-                                   fmm_between_text,         fmm_harmonics_text,    fmm_near_text,  fmm_near_single_text,
-                                   fmm_batch_text,           fmm_batch_single_text, fmm_sort_text,  fmm_levels_text,
-                                   fmm_lists_text,           fmm_leaf_lists_text,   fmm_bench_text, fmm_bench_cubes_text,
-                                   fmm_bench_expansions_text};
+    const char *const sources[] = {fmm_near_pairs_text,  fmm_translate_text,       fmm_waves_text,        fmm_wave_levels_text,
+                                   fmm_between_text,     fmm_harmonics_text,       fmm_near_text,         fmm_turns_text,
+                                   fmm_near_single_text, fmm_batch_text,           fmm_batch_single_text, fmm_sort_text,
+                                   fmm_levels_text,      fmm_lists_text,           fmm_leaf_lists_text,   fmm_bench_text,
+                                   fmm_bench_cubes_text, fmm_bench_expansions_text};
     uint64_t sum = 14695981039346656037u;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
         for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
