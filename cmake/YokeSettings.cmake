@@ -13,6 +13,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+# Programs look for libraries where they were linked, before and after they are installed.  If installing changed this path, CMake would end the path of the
+# build tree with an empty entry, which means the current directory: anybody's libraries.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 option(YOKE_WERROR "Treat compiler warnings as errors" OFF)
 set(YOKE_SANITIZE "" CACHE STRING "Value of -fsanitize=, such as address,undefined or thread")

@@ -49,6 +49,20 @@ def outside(installed, work, machine, **environment):
             sys.exit(f"mandelbrot on {devices}: {len(steps)} points of {head}, area {area}")
 
 
+def check_paths(tree):
+    """No program or library looks for libraries in the current directory, which an empty entry of its path means."""
+    checked = 0
+    for file in sorted(tree.rglob("*")):
+        if file.is_symlink() or not file.is_file() or file.read_bytes()[:4] != b"\x7fELF" or file.suffix in (".o", ".a"):
+            continue
+        checked += 1
+        for line in run("readelf", "--wide", "--dynamic", file).splitlines():
+            if "PATH)" in line and any(not entry.startswith(("/", "$ORIGIN")) for entry in line.split("[")[1].split("]")[0].split(":")):
+                sys.exit(f"{file} looks for libraries in the current directory: {line.strip()}")
+    if not checked:
+        sys.exit(f"there are no programs in {tree}")
+
+
 def ions(program, store, **environment):
     if "step 5: " not in run(program, store, **environment):
         sys.exit(f"{program} does not say how its steps went")
@@ -72,6 +86,8 @@ def main():
         completion = f"source {only(prefix, 'completions/yoke')}; COMP_WORDS=(yoke {command} --max); COMP_CWORD=2; _yoke; echo $COMPREPLY"
         if run("bash", "-c", completion).strip() != "--max-slowdown":
             sys.exit(f"yoke {command} --max is not completed to --max-slowdown")
+        for tree in (prefix, pathlib.Path(build) / "bin", pathlib.Path(build) / "lib"):
+            check_paths(tree)
         library = only(prefix, "libyoke.so").parent
         for file in prefix.rglob("*"):
             if file.suffix in (".pc", ".cmake", ".h") and build in file.read_text(encoding="utf-8"):
