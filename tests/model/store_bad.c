@@ -30,6 +30,7 @@ static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
                  {"7", "no store of yoke"},
                  {"[]", "no store of yoke"},
                  {"{}", "no store of yoke"},
+                 {"{\"name\": \"m\", \"devices\": [{\"class\": \"cpu\"}]}", "this is a machine file, for --machine; expected a store"},
                  {"{\"format\": \"2\", \"entries\": []}", "no store of yoke"},
                  {"{\"format\": 2, \"entries\": {}}", "no store of yoke"},
                  {"{\"format\": 2, \"entries\": []}", "/machine"},

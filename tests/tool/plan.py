@@ -199,7 +199,7 @@ def test_bad_models_end_with_2_and_name_the_place():
         done = tool.run("plan", "model.json", code=2)
         assert text in done.stderr and done.stdout == "", done
     for machine in (tool.SOURCE / "examples/machines").iterdir():
-        assert f"{machine}: this is a machine file, for --machine; a plan is made for a model file" in tool.run("plan", machine, code=2).stderr
+        assert f"{machine}: this is a machine file, for --machine; expected a model file" in tool.run("plan", machine, code=2).stderr
     os.truncate("model.json", 64 * 2**20 + 1)
     assert "model.json: the file is too large; expected at most 64 MiB" in tool.run("plan", "model.json", code=2).stderr
     assert "missing.json: the file cannot be read: No such file or directory" in tool.run("plan", "missing.json", code=2).stderr

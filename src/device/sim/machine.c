@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_keys.h"
+#include "base/json_document.h"
 #include "base/limits.h"
 #include "device/sim/sim.h"
 
@@ -349,8 +349,10 @@ static yoke_status read_machine(yoke_json_reader *reader, const json_t *document
         {"contention", YOKE_JSON_NUMBER, offsetof(sim_machine, contention), .least = 0, .most = 1e3},
     };
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"name\": ..., \"devices\": [...]}", document);
+    yoke_status status = yoke_json_expect_document(reader, YOKE_JSON_MACHINE_FILE, document);
+    if (status) return status;
     machine->host.gain = machine->dram.gain = 1;
-    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, machine);
+    status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, machine);
     machine->host_described = json_object_get(document, "host") != NULL;
     if (status == YOKE_OK) status = check_powers(reader, machine);
     if (status == YOKE_OK) sim_energy_start(machine);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/json_document.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
@@ -136,12 +137,6 @@ static yoke_status read_remark(yoke_json_reader *reader, const json_t *value, vo
     return json_is_string(value) ? YOKE_OK : yoke_json_expected(reader, "a text", value);
 }
 
-/* Whether it describes a simulated machine (docs/reference/machine-file.md): what only its devices have. */
-static int is_machine(const json_t *document)
-{
-    return json_object_get(json_array_get(json_object_get(document, "devices"), 0), "class") != NULL;
-}
-
 static yoke_status read_problem(yoke_json_reader *reader, const json_t *document, yoke_plan_problem *problem)
 {
     static const yoke_json_key keys[] = {
@@ -158,15 +153,13 @@ static yoke_status read_problem(yoke_json_reader *reader, const json_t *document
     problem->repetitions = 1;
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"units\": ..., \"devices\": [...]}", document);
     const int has_round = json_object_get(document, "round") != NULL;
-    if (is_machine(document))
-        return yoke_json_fail(reader,
-                              "this is a machine file, for --machine; a plan is made for a model file (docs/reference/model-file.md), as "
-                              "`yoke calibrate --machine FILE --model MODEL.json` writes it");
+    yoke_status status = yoke_json_expect_document(reader, YOKE_JSON_MODEL_FILE, document);
+    if (status) return status;
     if (!has_round && json_object_get(document, "units") == NULL) {
         yoke_json_enter(reader, "units");
         return yoke_json_fail(reader, "this key is missing");
     }
-    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, problem);
+    status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, problem);
     return status == YOKE_OK ? problem_read_round(reader, document, problem) : status;
 }
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json_keys.h"
+#include "base/json_document.h"
 #include "model/store/store.h"
 
 /* ----------------------------------------------------------------------------------------------- entries */
@@ -184,6 +184,8 @@ static yoke_status read_store(yoke_json_reader *reader, const json_t *root, yoke
                                          {"machine", YOKE_JSON_OTHER, 0, 0, 0, 1, 0, read_format},
                                          {"entries", YOKE_JSON_OTHER, 0, 0, 0, 1, 0, read_entries}};
     const json_t *format = json_object_get(root, "format"), *machine = json_object_get(root, "machine");
+    const yoke_status status = yoke_json_expect_document(reader, YOKE_JSON_STORE, root);
+    if (status) return status;
     if (!json_is_object(root) || !json_is_integer(format) || !json_is_array(json_object_get(root, "entries")))
         return yoke_json_fail(reader, "this is no store of yoke: expected an object with \"format\" and \"entries\"; name another file");
     if (json_integer_value(format) != STORE_FORMAT) {
