@@ -64,7 +64,7 @@ endif()
 
 # Particle files in H5MD; without it yoke-fmm reads and writes the other kinds.  Debian's `hdf5` may be the variant with MPI, where that is installed
 # too; other systems have no `hdf5-serial`.
-pkg_search_module(hdf5 QUIET IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+pkg_search_module(hdf5 QUIET IMPORTED_TARGET GLOBAL hdf5-serial>=1.10.5 hdf5>=1.10.5) # the first version with H5Dget_chunk_info_by_coord
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

@@ -294,6 +294,43 @@ static void other_types_and_compressed_chunks_are_read(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Two frames of three particles, of which the second frame lacks one particle: the writer was interrupted. */
+static void make_incomplete(void)
+{
+    const hsize_t size[3] = {2, 3, 3}, chunk[3] = {1, 1, 3}, some[3] = {1, 1, 3}, of_three[1] = {3};
+    const double values[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    hid_t file = create(), links = H5Pcreate(H5P_LINK_CREATE), kept = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    H5Pset_chunk(kept, 3, chunk);
+    hid_t space = H5Screate_simple(3, size, NULL), memory = H5Screate_simple(3, some, NULL);
+    hid_t set = H5Dcreate2(file, "particles/all/position/value", H5T_IEEE_F64LE, space, links, kept, H5P_DEFAULT);
+    for (int k = 0; k < 5; k++) {
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, (const hsize_t[3]){(hsize_t)k / 3, (hsize_t)k % 3, 0}, NULL, some, NULL);
+        assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values + k) >= 0);
+    }
+    H5Dclose(set);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Pclose(kept);
+    H5Pclose(links);
+    add(file, "particles/all/charge", 1, of_three, values);
+    H5Fclose(file);
+}
+
+static void frames_that_were_not_written_completely_are_refused(void **state)
+{
+    (void)state;
+    fmm_particles *p = NULL;
+    int64_t frames = 0;
+    make_incomplete();
+    assert_int_equal(read_frame(1, &p, &frames), YOKE_OK);
+    assert_true(frames == 2 && p->x[2] == 3);
+    fmm_particles_destroy(p);
+    assert_int_equal(read_frame(2, &p, &frames), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(context), "particles/all/position: frame 2 was not written completely"));
+    remove(path);
+}
+
 static void read_plainly_at(hid_t file, const char *name)
 {
     hid_t set = H5Lexists(file, name, H5P_DEFAULT) > 0 ? H5Dopen2(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
@@ -419,6 +456,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_wrong_is_refused),
     cmocka_unit_test(charges_of_other_kinds_are_refused),
     cmocka_unit_test(other_types_and_compressed_chunks_are_read),
+    cmocka_unit_test(frames_that_were_not_written_completely_are_refused),
     cmocka_unit_test(truncated_files_and_other_files_are_refused),
     cmocka_unit_test(mutated_files_are_read_or_refused),
 };

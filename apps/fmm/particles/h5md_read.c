@@ -90,6 +90,36 @@ static yoke_status check_stored(const fmm_h5md *r, const char *name, const value
     return YOKE_OK;
 }
 
+/* Moves to the next chunk of the same frame.  Returns false at the end. */
+static bool next_chunk(const values *v, const hsize_t *chunk, hsize_t *at)
+{
+    for (int d = v->rank - 1; d >= v->timed; d--) {
+        at[d] += chunk[d];
+        if (at[d] < v->size[d]) return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+/* Checks that all chunks of a frame were written: HDF5 reads fill values in the place of others. */
+static yoke_status check_written(const fmm_h5md *r, const char *name, const values *v, int64_t frame)
+{
+    hsize_t chunk[3], at[3] = {0}, bytes;
+    const hid_t list = H5Dget_create_plist(v->set);
+    const bool chunked = H5Pget_layout(list) == H5D_CHUNKED && H5Pget_chunk(list, v->rank, chunk) == v->rank;
+    H5Pclose(list);
+    if (!chunked || r->count == 0) return YOKE_OK;
+    if (v->timed) at[0] = (hsize_t)frame / chunk[0] * chunk[0];
+    do {
+        haddr_t where = HADDR_UNDEF;
+        unsigned filters;
+        if (H5Dget_chunk_info_by_coord(v->set, at, &filters, &where, &bytes) < 0 || where == HADDR_UNDEF)
+            return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s/%s: frame %lld was not written completely", r->path, r->group, name,
+                             (long long)frame + 1);
+    } while (next_chunk(v, chunk, at));
+    return YOKE_OK;
+}
+
 /* Reads the values of a frame; frames are numbered from 0. */
 static yoke_status read_values(const fmm_h5md *r, const char *name, const values *v, int64_t frame, double *to)
 {
@@ -171,7 +201,9 @@ static yoke_status read_particles(const fmm_h5md *r, int64_t frame, fmm_particle
 yoke_status fmm_h5md_read(fmm_h5md *r, int64_t frame, fmm_particles **particles)
 {
     fmm_particles *created = NULL;
-    yoke_status status = fmm_particles_create(r->context, r->count, &created);
+    yoke_status status = check_written(r, "position", &r->position, frame - 1);
+    if (!status) status = check_written(r, "charge", &r->charge, frame - 1);
+    if (!status) status = fmm_particles_create(r->context, r->count, &created);
     if (!status) status = read_particles(r, frame - 1, created);
     if (status)
         fmm_particles_destroy(created);
