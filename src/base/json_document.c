@@ -1,7 +1,5 @@
 #include "base/json_document.h"
 
-#include <string.h>
-
 static const struct {
     const char *is, *expected;
 } texts[] = {
