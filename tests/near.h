@@ -1,4 +1,4 @@
-/* near.h - numbers that agree within a tolerance. */
+/* near.h - numbers that agree within a tolerance, or within a part of the expected one. */
 #ifndef YOKE_TESTS_NEAR_H
 #define YOKE_TESTS_NEAR_H
 
@@ -11,5 +11,7 @@ static inline void assert_near(double value, double expected, double tolerance)
 {
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
 }
+
+static inline void assert_near_part(double value, double expected, double part) { assert_near(value, expected, part * fabs(expected)); }
 
 #endif

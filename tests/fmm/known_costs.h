@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "context.h"
+#include "near.h"
 #include "tune/costs/machine.h"
 #include "tune/tune.h"
 
@@ -110,7 +111,5 @@ static inline fmm_tuner *choose_tree(const fmm_tune_options *options, const fmm_
     assert_int_equal(fmm_tuner_choose(tuner, order, tuned), YOKE_OK);
     return tuner;
 }
-
-static inline void assert_near(double value, double expected, double relative) { assert_true(fabs(value / expected - 1) <= relative); }
 
 #endif

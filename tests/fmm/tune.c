@@ -106,11 +106,11 @@ static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
                 fmm_choice choice = {.first = 0, .last = 5};
                 for (int d = 0; d <= 5; d++) {
                     fmm_depth_predict(&machine, analysis, d, order, 1, &choice.of[d]);
-                    assert_near(choice.of[d].predicted.total, by_hand(&costs, analysis, d, order), 1e-9);
+                    assert_near_part(choice.of[d].predicted.total, by_hand(&costs, analysis, d, order), 1e-9);
                 }
                 assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
                 assert_int_equal(choice.depth, brute_force(&costs, analysis, order));
-                assert_near(choice.predicted.time_s, choice.of[choice.depth].predicted.total, 1e-3);
+                assert_near_part(choice.predicted.time_s, choice.of[choice.depth].predicted.total, 1e-3);
                 different += !seen[choice.depth]++;
             }
             fmm_analysis_destroy(analysis);
@@ -139,7 +139,7 @@ static void counted_operations_choose_a_depth_of_their_own(void **state)
     for (int d = 0; d <= 4; d++) {
         fmm_depth_predict(&machine, analysis, d, ORDER, 1, &choice.of[d]);
         const double operations = 27. * (double)analysis->counts[d].near + 2 * 9. * 10 * 19 * (double)analysis->counts[d].far;
-        assert_near(choice.of[d].by_operations, operations * source_of(&costs, 128) / 128 / 13.5, 1e-9);
+        assert_near_part(choice.of[d].by_operations, operations * source_of(&costs, 128) / 128 / 13.5, 1e-9);
         if (choice.of[d].by_operations < choice.of[best].by_operations) best = d;
     }
     assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
@@ -147,7 +147,7 @@ static void counted_operations_choose_a_depth_of_their_own(void **state)
     assert_true(best > choice.depth); /* translations that take a hundred times as long are none of its business */
     fmm_choice_take_depth(&choice, best);
     assert_int_equal(choice.depth, best);
-    assert_near(choice.predicted.time_s, choice.of[best].predicted.total, 1e-12);
+    assert_near_part(choice.predicted.time_s, choice.of[best].predicted.total, 1e-12);
     yoke_run_destroy(run);
     fmm_analysis_destroy(analysis);
     fmm_particles_destroy(p);
@@ -214,13 +214,13 @@ static void adaptive_trees_are_taken_where_they_are_faster(void **state)
         assert_int_equal(fmm_capacities_predict(&machine, analysis, ORDER, 1, &choice), YOKE_OK);
         for (int c = 0; c < CAPACITIES; c++) {
             double expected = adaptive_by_hand(&costs, analysis->tree, choice.capacity[c], ORDER);
-            assert_near(choice.at[c].predicted.total, expected, 1e-9);
+            assert_near_part(choice.at[c].predicted.total, expected, 1e-9);
             assert_int_equal(choice.depth_at[c], analysis->tree->depth);
             best_adaptive = fmin(best_adaptive, expected);
         }
         assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
         assert_int_equal(choice.adaptive >= 0, best_adaptive < best);
-        assert_near(fmm_chosen(&choice)->predicted.total, fmin(best, best_adaptive), 1e-9);
+        assert_near_part(fmm_chosen(&choice)->predicted.total, fmin(best, best_adaptive), 1e-9);
         taken += choice.adaptive >= 0;
         fmm_analysis_destroy(analysis);
         fmm_particles_destroy(p);
@@ -274,9 +274,9 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
         assert_true(even.is_even);
         const fmm_estimating of = {.machine = &machine, .even = &even, .order = order, .gradient = 1};
         const int64_t cells = fmm_cells_estimate(&of, 4, 0, 0, &estimate);
-        if (cells) assert_near(estimate, predicted_of(&machine, p, cells, order), 0.1);
+        if (cells) assert_near_part(estimate, predicted_of(&machine, p, cells, order), 0.1);
         if (choice->takes_cells) {
-            assert_near(choice->of_cells.predicted.total, predicted_of(&machine, p, choice->cells, order), 1e-9);
+            assert_near_part(choice->of_cells.predicted.total, predicted_of(&machine, p, choice->cells, order), 1e-9);
             fmm_tree *tree = fmm_tuner_take_tree(tuner, choice->cells);
             assert_int_equal(tree->depth, choice->depth);
             assert_int_equal(tree->leaves.count, choice->cells * choice->cells * choice->cells);
@@ -310,9 +310,9 @@ static void sorting_is_predicted_until_it_is_measured(void **state)
         fmm_tuner_take_sorting(tuner, &tuned);
         const fmm_seconds after = fmm_chosen(&tuned.choice)->predicted;
         assert_true(tuned.sort_s > 0 && tuned.sort_s != cost_s);
-        assert_near(after.tree - tuned.sort_s, before.tree - cost_s, 1e-9);
-        assert_near(after.total, after.tree + before.near + before.far, 1e-9);
-        assert_near(tuned.choice.predicted.time_s, after.total, 1e-3);
+        assert_near_part(after.tree - tuned.sort_s, before.tree - cost_s, 1e-9);
+        assert_near_part(after.total, after.tree + before.near + before.far, 1e-9);
+        assert_near_part(tuned.choice.predicted.time_s, after.total, 1e-3);
         const double rest_s = (after.tree - tuned.sort_s) / tuned.factor[FMM_PART_TREE].value;
         tuned.measured[DEPTH] = (fmm_seconds){.tree = tuned.sort_s + 1.06 * rest_s, .near = NAN, .far = NAN, .total = after.total};
         assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
@@ -320,7 +320,7 @@ static void sorting_is_predicted_until_it_is_measured(void **state)
     }
     yoke_run *run = open_run(path);
     assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
-    assert_near(machine.factor[FMM_PART_TREE].value, 1.06, 1e-9);
+    assert_near_part(machine.factor[FMM_PART_TREE].value, 1.06, 1e-9);
     yoke_run_destroy(run);
     fmm_particles_destroy(p);
     (void)remove(path);
@@ -429,7 +429,7 @@ static void the_tree_of_an_analysis_serves_a_run(void **state)
         run_method(p, capacity, analysis->tree, handed_over);
         analysis->tree = NULL;
         for (int64_t i = 0; i < p->count; i++) {
-            assert_near(handed_over->potential[i], of_own->potential[i], 1e-12);
+            assert_near_part(handed_over->potential[i], of_own->potential[i], 1e-12);
             double size = hypot(hypot(of_own->gx[i], of_own->gy[i]), of_own->gz[i]);
             assert_true(fabs(handed_over->gx[i] - of_own->gx[i]) <= 1e-10 * size);
         }

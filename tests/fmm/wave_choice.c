@@ -41,8 +41,8 @@ static void levels_have_waves_where_families_take_less_than_pairs(void **state)
     assert_int_equal(of.waves, 1 << 3 | 1 << 4);
     double saved = 0;
     for (int l = 3; l <= DEPTH; l++) saved += pairs_of(analysis, l) * pair_s - 1.5 * (double)analysis->cells[l - 1].leaves * of_level_2;
-    assert_near(by_rotations.predicted.far - of.predicted.far, saved, 1e-6);
-    assert_near(of.predicted.tree - by_rotations.predicted.tree, unit_of(&usual, FMM_WAVES, ORDER + FINER), 1e-6); /* tables */
+    assert_near_part(by_rotations.predicted.far - of.predicted.far, saved, 1e-6);
+    assert_near_part(of.predicted.tree - by_rotations.predicted.tree, unit_of(&usual, FMM_WAVES, ORDER + FINER), 1e-6); /* tables */
     yoke_run_destroy(run);
     fmm_analysis_destroy(analysis);
     fmm_particles_destroy(p);

@@ -1,0 +1,181 @@
+/* The benchmark of operations: its cubes, its units, and that each operation takes time. */
+#include <omp.h>
+
+#include "context.h"
+#include "near.h"
+#include "tree/lists.h"
+#include "tune/costs/bench.h"
+#include "tune/costs/surface.h"
+#include "tune/counts/count.h"
+#include "tune/counts/operations.h"
+
+static void units_of_the_benchmark_are_those_that_are_counted(void **state)
+{
+    (void)state;
+    enum { SIDE = 16 };
+    fmm_particles *p = NULL;
+    fmm_tree *tree = NULL;
+    fmm_counts counts[5];
+    fmm_cell_counts cells[5];
+    assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
+    for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
+    assert_int_equal(fmm_tree_create(p, (fmm_box){.side = SIDE}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
+    assert_int_equal(fmm_bench_units(FMM_PAIR, 4), 2 * counts[4].far);
+    assert_int_equal(fmm_bench_units(FMM_NEAR, 32), cells[4].sources[1] * 32);
+    assert_int_equal(fmm_bench_units(FMM_NEAR, 128), cells[3].sources[8] * 16);
+    assert_near_part(fmm_bench_sources(32) * 4096, (double)cells[4].sources[1] * 32, 1e-12);
+    fmm_tree_destroy(tree);
+    fmm_particles_destroy(p);
+}
+
+/* Batches of M2L are estimated from the numbers of cells and pairs; where cells are missing, those of all levels within a fifth. */
+static void batches_of_the_benchmark_are_about_those_of_the_method(void **state)
+{
+    (void)state;
+    static const double within[2] = {0.1, 0.2};
+    static const fmm_operation operations[2] = {FMM_PAIR, FMM_SPARSE};
+    fmm_bench *bench = NULL;
+    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
+    for (int k = 0; k < 2; k++) {
+        enum { ORDER = 4, TOGETHER = 16 };
+        int32_t target[8 * TOGETHER], ahead[8 * TOGETHER], behind[8 * TOGETHER];
+        double seconds, batches = 0, pairs = 0;
+        fmm_far_list far;
+        fmm_walk walk;
+        assert_int_equal(fmm_bench_run(bench, operations[k], ORDER, 1, &seconds), YOKE_OK);
+        const fmm_tree *tree = fmm_bench_tree(bench);
+        fmm_walk_start(&walk, tree);
+        assert_int_equal(fmm_far_list_create(context, 8 * TOGETHER, &far), YOKE_OK);
+        for (int l = 2; l <= tree->depth; l++) {
+            const fmm_level *cells = &tree->level[l];
+            for (int32_t first = 0, last; first < cells->count; first = last) { /* whole families, of at most 128 cells */
+                last = first + 8 * TOGETHER < cells->count ? tree->level[l - 1].child[cells->parent[first + 8 * TOGETHER]] : cells->count;
+                fmm_far_list_fill(&far, &walk, l, cells->parent[first], cells->parent[last - 1] + 1);
+                pairs += (double)far.start[FMM_DIRECTIONS];
+                for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++)
+                    batches += fmm_far_list_sides(&far, d, target, ahead, behind) > 0;
+            }
+        }
+        assert_true(pairs == (double)fmm_bench_units(operations[k], ORDER));
+        assert_near_part(fmm_bench_batch(operations[k], ORDER), pairs / batches, within[k]);
+        fmm_far_list_destroy(context, &far);
+    }
+    fmm_bench_destroy(bench);
+}
+
+/* Of a full cube of this depth. */
+static int64_t pairs_to_depth(int depth)
+{
+    int64_t sum = 0;
+    for (int l = 2; l <= depth; l++) {
+        const int64_t parents = (int64_t)1 << (l - 1), around = 4 * (3 * parents - 2), near = 6 * parents - 2;
+        sum += around * around * around - near * near * near;
+    }
+    return sum;
+}
+
+/* More threads have larger cubes, but not of high orders, whose expansions are large. */
+static void cubes_of_the_benchmark_have_cells_for_all_threads(void **state)
+{
+    (void)state;
+    static const int threads[3] = {2, 16, 64}, low[3] = {3, 4, 5}, high[3] = {3, 4, 4};
+    const int usually = omp_get_max_threads();
+    for (int k = 0; k < 3; k++) {
+        omp_set_num_threads(threads[k]);
+        assert_int_equal(fmm_bench_units(FMM_PAIR, 14), pairs_to_depth(low[k]));
+        assert_int_equal(fmm_bench_units(FMM_PAIR, FMM_MAX_ORDER), pairs_to_depth(high[k]));
+    }
+    omp_set_num_threads(usually);
+}
+
+/* Numbers that are kept are those of the cells. */
+static void cells_of_the_surface_are_counted(void **state)
+{
+    (void)state;
+    for (int level = 2; level < FMM_MAX_SURFACE_LEVEL; level++) {
+        const int64_t side = (int64_t)1 << level;
+        int64_t cells = 0, pairs = 0, at[3], to[3];
+        for (at[2] = 0; at[2] < side; at[2]++)
+            for (at[1] = 0; at[1] < side; at[1]++)
+                for (at[0] = 0; at[0] < side; at[0]++) {
+                    if (!fmm_surface_cuts(level, at)) continue;
+                    assert_true(fmm_surface_cuts(level - 1, (const int64_t[3]){at[0] / 2, at[1] / 2, at[2] / 2}));
+                    cells++;
+                    for (int64_t k = 0; k < 6 * 6 * 6; k++) { /* children of its parent's neighbours */
+                        int near = 1, inside = 1;
+                        const int64_t step[3] = {k % 6, k / 6 % 6, k / 36};
+                        for (int c = 0; c < 3; c++) {
+                            to[c] = 2 * (at[c] / 2 - 1) + step[c];
+                            near &= to[c] >= at[c] - 1 && to[c] <= at[c] + 1;
+                            inside &= to[c] >= 0 && to[c] < side;
+                        }
+                        pairs += inside && !near && fmm_surface_cuts(level, to);
+                    }
+                }
+        assert_int_equal(fmm_surface_count(level).cells, cells);
+        assert_int_equal(fmm_surface_count(level).pairs, pairs);
+    }
+}
+
+static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
+{
+    (void)state;
+    fmm_bench *bench = NULL;
+    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int is_adaptive = o == FMM_ADAPTIVE, is_uneven = o == FMM_UNEVEN || o == FMM_SINGLE_UNEVEN;
+        const int small = is_uneven                                             ? FMM_UNEVEN_CAPACITY
+                          : is_adaptive                                         ? FMM_LOW_CAPACITY
+                          : o < FMM_TABLES || o == FMM_WAVES || o == FMM_FAMILY ? 4
+                                                                                : 0;
+        const int large = is_uneven ? FMM_UNEVEN_CAPACITY : is_adaptive ? FMM_HIGH_CAPACITY : o < FMM_TABLES ? 16 : 12;
+        double less = 0, more = 0;
+        assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
+        assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
+        assert_true(less > 0 && more > 0 && isfinite(less) && isfinite(more));
+    }
+    double seconds = 0;
+    assert_int_equal(fmm_bench_run(bench, FMM_PAIR, FMM_MAX_ORDER + 1, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_NEAR, 0, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_ADAPTIVE, 33, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_FAMILY, 3, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_WAVES, 25, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    fmm_bench_destroy(bench);
+}
+
+/* Leaves of two levels at the lower capacity, of one at the higher. */
+static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void **state)
+{
+    (void)state;
+    fmm_bench *bench = NULL;
+    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
+    for (int capacity = FMM_LOW_CAPACITY; capacity <= FMM_HIGH_CAPACITY; capacity += FMM_HIGH_CAPACITY - FMM_LOW_CAPACITY) {
+        double seconds = 0;
+        assert_int_equal(fmm_bench_run(bench, FMM_ADAPTIVE, capacity, 1, &seconds), YOKE_OK);
+        const fmm_tree *tree = fmm_bench_tree(bench);
+        assert_int_equal(tree->leaves.count, fmm_bench_units(FMM_ADAPTIVE, capacity));
+        assert_near_part((double)tree->count / (double)tree->leaves.count, fmm_bench_leaf_particles(capacity), 1e-12);
+        assert_int_equal(tree->depth, capacity == FMM_LOW_CAPACITY ? 5 : 4);
+    }
+    fmm_operations counted;
+    const fmm_bench_pairs told = fmm_bench_uneven();
+    const int64_t capacity = FMM_UNEVEN_CAPACITY;
+    double seconds = 0;
+    assert_int_equal(fmm_bench_run(bench, FMM_UNEVEN, FMM_UNEVEN_CAPACITY, 1, &seconds), YOKE_OK);
+    assert_int_equal(fmm_count_operations(fmm_bench_tree(bench), fmm_bench_tree(bench)->direct, 1, &capacity, &counted), YOKE_OK);
+    assert_true((double)counted.leaves == told.leaves && (double)counted.near == told.near && (double)counted.uneven == told.uneven);
+    assert_true((double)counted.sources == told.sources);
+    fmm_bench_destroy(bench);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
+    cmocka_unit_test(batches_of_the_benchmark_are_about_those_of_the_method),
+    cmocka_unit_test(cubes_of_the_benchmark_have_cells_for_all_threads),
+    cmocka_unit_test(cells_of_the_surface_are_counted),
+    cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
+    cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
+};
+
+UNIT_MAIN(tests, context_start, context_end)
