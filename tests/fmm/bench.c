@@ -4,7 +4,7 @@
 #include "context.h"
 #include "near.h"
 #include "tree/lists.h"
-#include "tune/costs/bench.h"
+#include "tune/costs/bench_parts.h"
 #include "tune/costs/surface.h"
 #include "tune/counts/count.h"
 #include "tune/counts/operations.h"
@@ -169,6 +169,15 @@ static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void 
     fmm_bench_destroy(bench);
 }
 
+static void long_calls_are_measured_one_by_one(void **state)
+{
+    (void)state;
+    const double now_s = yoke_clock_s(), long_ago_s = now_s - 1, later_s = now_s + 1000;
+    assert_true(fmm_bench_goes_on(0, 2, long_ago_s) && !fmm_bench_goes_on(1, 2, long_ago_s));
+    assert_true(fmm_bench_goes_on(1, 2, later_s) && !fmm_bench_goes_on(2, 2, later_s));
+    assert_true(!fmm_bench_goes_on(0, 0, later_s));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(batches_of_the_benchmark_are_about_those_of_the_method),
@@ -176,6 +185,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_of_the_surface_are_counted),
     cmocka_unit_test(adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
+    cmocka_unit_test(long_calls_are_measured_one_by_one),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

@@ -107,8 +107,9 @@ const fmm_tree *fmm_bench_tree(const fmm_bench *bench) { return bench->method ? 
 static yoke_status run_tree(fmm_bench *bench, fmm_operation operation, int64_t calls, double *seconds)
 {
     yoke_status status = YOKE_OK;
+    const double first_s = yoke_clock_s();
     *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
+    for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_tree *tree = NULL;
         forget_method(bench);
         const double begin_s = fmm_bench_now_s(bench->clock);
@@ -125,8 +126,9 @@ static yoke_status run_near(fmm_bench *bench, fmm_operation operation, int64_t c
 {
     yoke_status status = have_method(bench);
     if (!status) fmm_method_set_single(bench->method, operation >= FMM_SINGLE_UNEVEN);
+    const double first_s = yoke_clock_s();
     *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
+    for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         double near_s = INFINITY;
         status = fmm_method_run_near(bench->method, bench->particles->charge, bench->field, &near_s);
         *seconds = fmin(*seconds, near_s);
@@ -137,8 +139,9 @@ static yoke_status run_near(fmm_bench *bench, fmm_operation operation, int64_t c
 static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, double *seconds)
 {
     yoke_status status = YOKE_OK;
+    const double first_s = yoke_clock_s();
     *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
+    for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_operators *operators = NULL;
         const double begin_s = fmm_bench_now_s(bench->clock);
         status = fmm_operators_create(bench->context, order, &operators);
@@ -151,8 +154,9 @@ static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, 
 static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, double *seconds)
 {
     yoke_status status = YOKE_OK;
+    const double first_s = yoke_clock_s();
     *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
+    for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_waves *waves = NULL;
         const double begin_s = fmm_bench_now_s(bench->clock);
         status = fmm_waves_create(bench->context, order, order, (fmm_held){order, order}, &waves);
@@ -182,8 +186,9 @@ static yoke_status run_between(fmm_bench *bench, int order, uint64_t waves, int6
 {
     fmm_method_seconds of;
     yoke_status status = have_expansions(bench, order, waves);
+    const double first_s = yoke_clock_s();
     *seconds = INFINITY;
-    for (int64_t k = 0; k < calls && !status; k++) {
+    for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         status = fmm_method_run_far(bench->method, bench->particles->charge, bench->field, &of);
         if (!status) *seconds = fmin(*seconds, of.between);
     }

@@ -75,7 +75,8 @@ const fmm_tree *fmm_bench_tree(const fmm_bench *bench);
 int64_t fmm_bench_units(fmm_operation operation, int size);
 
 /*
- * Measures the seconds of the shortest of `calls` calls; longer calls are disturbed by other activity of the machine.  size: 1 ...
+ * Measures the seconds of the shortest of `calls` calls, or of fewer if they take long; longer calls are disturbed by other activity of the
+ * machine.  size: 1 ...
  * FMM_MAX_BENCH_PARTICLES particles, a capacity, children, or an order (for waves one that they have).  Errors: ARGUMENT (the size),
  * MEMORY.
  */

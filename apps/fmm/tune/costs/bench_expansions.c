@@ -215,22 +215,29 @@ yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_poo
 /* Returns the seconds of the shortest call.  A call ends when the last thread ends. */
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls)
 {
+    const double first_s = yoke_clock_s();
     double begin_s = 0, shortest_s = INFINITY;
+    int64_t made = 0;
+    bool goes_on = calls > 0;
     const benched b = {.operation = operation, .gradient = gradient, .operators = pools->operators};
 #pragma omp parallel num_threads(pools->threads)
     {
         const pool *own = &pools->of_thread[omp_get_thread_num()];
-        for (int64_t k = 0; k < calls; k++) {
+        while (goes_on) {
 #pragma omp barrier
 #pragma omp master
             begin_s = fmm_bench_now_s(clock);
 #pragma omp barrier
-            work(&b, own, pools->calls + k);
+            work(&b, own, pools->calls + made);
 #pragma omp barrier
 #pragma omp master
-            shortest_s = fmin(shortest_s, fmm_bench_now_s(clock) - begin_s);
+            {
+                shortest_s = fmin(shortest_s, fmm_bench_now_s(clock) - begin_s);
+                goes_on = fmm_bench_goes_on(++made, calls, first_s);
+            }
+#pragma omp barrier
         }
     }
-    pools->calls += calls;
+    pools->calls += made;
     return shortest_s;
 }

@@ -4,9 +4,21 @@
 #ifndef FMM_TUNE_COSTS_BENCH_PARTS_H
 #define FMM_TUNE_COSTS_BENCH_PARTS_H
 
+#include <stdbool.h>
+
 #include "tune/costs/bench.h"
 
 static inline double fmm_bench_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
+
+/*
+ * Whether call number `made` follows.  There are `calls` at most, since begin_s; after enough seconds the shortest of those made counts: in
+ * long calls short disturbances average out.
+ */
+static inline bool fmm_bench_goes_on(int64_t made, int64_t calls, double begin_s)
+{
+    static const double enough_s = 0.02;
+    return made < calls && (made == 0 || yoke_clock_s() - begin_s < enough_s);
+}
 
 /* Number of parents whose children are translated together. */
 enum { FMM_BENCH_TOGETHER = 16 };

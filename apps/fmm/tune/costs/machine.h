@@ -22,7 +22,7 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure 
 /* The sizes at which an operation is measured, ascending; returns their number.  Between them costs are interpolated. */
 int fmm_measured_sizes(fmm_operation operation, const int **sizes);
 
-/* As fmm_bench_run: measures the seconds of the shortest of `calls` calls on fmm_bench_units units of an operation. */
+/* As fmm_bench_run: measures the seconds of the shortest of up to `calls` calls on fmm_bench_units units of an operation. */
 typedef yoke_status fmm_trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds);
 
 /* Called before each measurement, with what is measured in words: "M2L, order 8".  A status other than OK is returned to the caller. */

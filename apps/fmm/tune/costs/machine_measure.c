@@ -7,10 +7,10 @@
 #include "tune/costs/machine_parts.h"
 
 /*
- * A trial is the shortest of CALLS calls.  Calls of orders above LONG_ORDER, and of leaves of LONG_LEAF particles or more, are long enough
- * to be measured one by one.  The trials of one size of an operation may take about budget_s.
+ * A trial is the shortest of CALLS calls, or of one if it is long (fmm_bench_run).  The trials of one size of an operation may take about
+ * budget_s.
  */
-enum { CALLS = 2, LONG_ORDER = 20, LONG_LEAF = 32 };
+enum { CALLS = 2 };
 static const double budget_s = 0.03;
 
 typedef struct measuring {
@@ -48,12 +48,6 @@ static yoke_status try_operation(void *user, int64_t device, int64_t units, int6
     return status;
 }
 
-static int is_long(fmm_operation operation, int size)
-{
-    if (operation < FMM_TABLES) return (operation == FMM_NEAR || operation == FMM_SINGLE_NEAR) && size >= LONG_LEAF;
-    return size > LONG_ORDER || operation == FMM_FAMILY || operation == FMM_LEAF_32;
-}
-
 static yoke_status measure(measuring *m, fmm_operation operation, int size, int brief)
 {
     char name[FMM_WORK_BYTES], text[FMM_TEXT_BYTES];
@@ -63,7 +57,7 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
                                      .max_units = units,
                                      .sizes = 2,
                                      .brief = brief,
-                                     .calls = is_long(operation, size) ? 1 : CALLS,
+                                     .calls = CALLS,
                                      .budget_s = budget_s,
                                      .trial = try_operation,
                                      .user = m,
