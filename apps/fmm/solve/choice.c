@@ -220,20 +220,13 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
-/* Creates the tuner.  If this measures the machine, the run of the devices is opened again. */
 static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
 {
     yoke_status status = s->options.devices ? fmm_solver_open_devices(s) : YOKE_OK;
     s->tune.devices = s->run;
     s->tune.share = s->share;
     s->tune.single = fmm_solver_may_be_single(s, particles);
-    if (!status) status = fmm_tuner_create(s->context, &s->tune, &s->tuner);
-    if (status || !s->run || !s->options.store || !fmm_tuner_measured(s->tuner)) return status;
-    yoke_run_destroy(s->run);
-    s->run = s->tune.devices = NULL;
-    status = fmm_solver_open_devices(s);
-    s->tune.devices = s->run;
-    return status;
+    return status ? status : fmm_tuner_create(s->context, &s->tune, &s->tuner);
 }
 
 /* Finds and builds the best tree. */

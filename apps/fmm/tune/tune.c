@@ -289,8 +289,6 @@ void fmm_tuner_set_waves(fmm_tuner *t, int finer) { t->finer = finer; }
 
 void fmm_tuner_set_single(fmm_tuner *t, int single) { t->single = single; }
 
-int fmm_tuner_measured(const fmm_tuner *t) { return t->measured_now; }
-
 void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
 {
     fmm_analysis_destroy(t->analysis);

@@ -54,16 +54,13 @@ static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
 typedef struct fmm_tuner fmm_tuner;
 
 /*
- * Creates a tuner.  `options` is borrowed until it is destroyed.  Costs on this machine that are not known yet are measured, with devices
- * at all orders.
+ * Creates a tuner.  `options` is borrowed until it is destroyed.  Costs on this machine that are not known yet are measured, at orders around
+ * the given one.
  * Errors: those of yoke_run_create, fmm_counter_open, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
 /* The clock for runs that are compared with predictions; NULL: seconds. */
 const fmm_clock *fmm_tuner_clock(const fmm_tuner *tuner);
-/* Nonzero: this machine was measured since the tuner was created.  A run that was opened earlier does not know these costs, and would write
- * its store without them. */
-int fmm_tuner_measured(const fmm_tuner *tuner);
 /* Sets the particles for which trees are chosen from now on; borrowed until others, or NULL, are set. */
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
 /* From now on predictions use the set of plane waves whose number is `finer` above the order; below 0: no waves. */

@@ -34,22 +34,15 @@ static yoke_status save(fmm_tuner *t, yoke_run *run)
     return YOKE_OK;
 }
 
-/*
- * The orders that are measured now, for trees of an order and with waves of a set `finer` above it.  With a run of devices these are all
- * orders: that run is opened again only if the machine was measured when the tuner was created, not later.
- */
-static fmm_orders orders_for(const fmm_tuner *t, int order, int finer)
+/* The orders that are measured now, for trees of an order and with waves of a set `finer` above it. */
+static fmm_orders orders_for(int order, int finer)
 {
     const int set = order + (finer > 0 ? finer : 0), most = order > FMM_LAST_WAVE_SET ? order : FMM_LAST_WAVE_SET;
-    if (t->options->devices) return FMM_ALL_ORDERS;
     return fmm_orders_around(order) | fmm_orders_around(set < most ? set : most);
 }
 
-/* The precisions in which the near field is measured: that of the trees, or with devices both, as with orders. */
-static fmm_precisions precisions_for(const fmm_tuner *t)
-{
-    return t->options->devices ? FMM_IN_BOTH : t->single ? FMM_IN_SINGLE : FMM_IN_DOUBLE;
-}
+/* The precision in which the near field is measured. */
+static fmm_precisions precision_of(const fmm_tuner *t) { return t->single ? FMM_IN_SINGLE : FMM_IN_DOUBLE; }
 
 /* Measures missing costs, in a separate run that needs no powers. */
 static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
@@ -61,7 +54,7 @@ static yoke_status measure_machine(fmm_tuner *t, fmm_orders orders)
                                          .user = t->options->user};
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, precisions_for(t), &t->machine);
+    if (!status) status = fmm_machine_measure_missing(t->context, run, 0, &options, orders, precision_of(t), &t->machine);
     if (!status) status = save(t, run);
     yoke_run_destroy(run);
     return status;
@@ -151,7 +144,7 @@ static void warn_disturbed(fmm_tuner *t)
 /* Measures the missing costs of these orders.  *measured: nonzero: some were missing. */
 static yoke_status measure_orders(fmm_tuner *t, fmm_orders orders, int *measured)
 {
-    if (!fmm_machine_missing(&t->machine, orders, precisions_for(t))) return YOKE_OK;
+    if (!fmm_machine_missing(&t->machine, orders, precision_of(t))) return YOKE_OK;
     *measured = 1;
     yoke_status status = save(t, t->run); /* warns before the measurements if they cannot be kept */
     return status ? status : measure_machine(t, orders);
@@ -202,7 +195,7 @@ static yoke_status get_more_costs(fmm_tuner *t, fmm_orders orders)
 yoke_status fmm_tuner_get_costs(fmm_tuner *t, int order, int finer)
 {
     const fmm_host_kind before = t->host;
-    const fmm_orders orders = orders_for(t, order, finer);
+    const fmm_orders orders = orders_for(order, finer);
     yoke_status status = t->options->devices ? fmm_shares_host(t->options->devices, &t->host) : YOKE_OK;
     if (status) return status;
     if (t->run && t->host == before) return get_more_costs(t, orders);

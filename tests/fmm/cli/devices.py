@@ -69,6 +69,9 @@ def test_nothing_is_measured_for_a_device_on_the_cores_of_the_host():
     assert got["near_field"][1]["device"] == "opencl:0.0" and got["near_field"][1]["pairs"] == 0, got["near_field"]
     store = pathlib.Path("store.json").read_text(encoding="utf-8")
     assert "openmp" in store and "opencl:0.0" not in store
+    works = {entry["work"] for entry in json.loads(store)["entries"]}  # of both runs, the one of the cores and the one of the devices
+    assert {"fmm pair p=4", "fmm near n=32", "fmm far p=4"} <= works, works
+    assert not [work for work in works if " single " in work or work.endswith("p=42")], works  # what no order or precision here needs
     shared = record(*words, "--share", 0.5, method=())  # which has both work
     assert shared["near_field"][1]["pairs"] > 0
 
