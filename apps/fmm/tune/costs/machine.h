@@ -103,9 +103,9 @@ static inline void fmm_machine_take_single(fmm_machine *machine, int single)
 fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders orders, fmm_precisions precisions);
 
 /*
- * Measures all costs on the active devices of the run, resets the factors, and then does as fmm_machine_get.  This takes some hundredths of
- * a second for each operation and size, in total about 7 s on two cores.  The run's store keeps the costs when the run is saved.  The run
- * has no meters: powers are not measured.
+ * Measures all costs on the active devices of the run, resets the factors, and then does as fmm_machine_get.  This takes some hundredths
+ * to tenths of a second for each operation and size.  The run's store keeps the costs when the run is saved.  The run has no meters: powers
+ * are not measured.
  * Errors: those of yoke_run_calibrate, of the trial and of progress, UNAVAILABLE (a counter that cannot be read), MEMORY.
  */
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
