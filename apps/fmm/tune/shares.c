@@ -103,8 +103,9 @@ static int is_unknown(const choosing *c, const char *work, yoke_run_use use)
     return 0;
 }
 
-/* Measures works on a full cube with `each` particles in a leaf. */
-static yoke_status measure_cube(choosing *c, int depth, int each, const fmm_shared_work *work, int order, int parts, const char *what)
+/* Measures works on a full cube with `each` particles in a leaf.  waves: levels with plane waves, of this set. */
+static yoke_status measure_cube(choosing *c, int depth, int each, const fmm_shared_work *work, int order, uint64_t waves, int set,
+                                int parts, const char *what)
 {
     const fmm_shared_options options = {.work = *work};
     fmm_bench_cube cube;
@@ -113,6 +114,7 @@ static yoke_status measure_cube(choosing *c, int depth, int each, const fmm_shar
     if (!status && !c->bench) status = fmm_bench_create(c->context, c->options->gradient, NULL, &c->bench);
     if (!status) status = fmm_bench_make_cube(c->bench, depth, each, &cube);
     if (!status) status = fmm_method_set_order(cube.method, order);
+    if (!status) status = fmm_method_set_waves(cube.method, waves, set);
     if (!status) status = fmm_shared_create(cube.method, c->options->run, &options, &shared);
     if (!status) status = fmm_shared_measure(shared, cube.particles->charge, cube.field, parts);
     fmm_shared_destroy(shared);
@@ -130,7 +132,7 @@ static yoke_status know_near(choosing *c, int leaf)
     if (c->anew || is_unknown(c, fmm_shared_places_name(), YOKE_RUN_ACCELERATORS) ||
         is_unknown(c, fmm_shared_results_name(c->options->gradient), YOKE_RUN_ANY))
         parts |= FMM_SHARED_COPIES;
-    return parts ? measure_cube(c, leaf >= LARGE ? 3 : leaf > SMALL ? 4 : 5, leaf, &by_tree, 0, parts, name) : YOKE_OK;
+    return parts ? measure_cube(c, leaf >= LARGE ? 3 : leaf > SMALL ? 4 : 5, leaf, &by_tree, 0, 0, 0, parts, name) : YOKE_OK;
 }
 
 /* Measures the far field, unless it is known, on a cube whose cells have about as many far pairs as those of large trees. */
@@ -151,7 +153,7 @@ static yoke_status know_far(choosing *c, int order)
     fmm_depth_predict(c->machine, analysis, depth, order, c->options->gradient, &tree);
     fmm_analysis_destroy(analysis);
     const fmm_shared_work work = work_of(c->machine, &tree, &tree.predicted);
-    return measure_cube(c, depth, EACH, &work, order, FMM_SHARED_FAR, name);
+    return measure_cube(c, depth, EACH, &work, order, tree.waves, fmm_set_of(c->machine, order), FMM_SHARED_FAR, name);
 }
 
 static bool is_hopeless(const choosing *c, const fmm_depth *tree)
