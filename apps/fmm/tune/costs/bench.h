@@ -76,9 +76,8 @@ int64_t fmm_bench_units(fmm_operation operation, int size);
 
 /*
  * Measures the seconds of the shortest of `calls` calls, or of fewer if they take long; longer calls are disturbed by other activity of the
- * machine.  size: 1 ...
- * FMM_MAX_BENCH_PARTICLES particles, a capacity, children, or an order (for waves one that they have).  Errors: ARGUMENT (the size),
- * MEMORY.
+ * machine.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, a capacity, children, or an order (for waves one that they have).
+ * Errors: ARGUMENT (the size), MEMORY.
  */
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds);
 
