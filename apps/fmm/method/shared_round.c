@@ -44,15 +44,17 @@ static const char *const results_works[] = {"fmm results potential", "fmm result
 const char *fmm_shared_results_name(int gradient) { return results_works[gradient != 0]; }
 
 /* yoke_embed_text */
-extern const char fmm_pair_text[], fmm_leaves_text[], fmm_near_text[], fmm_near_pairs_text[], fmm_translate_text[], fmm_harmonics_text[];
+extern const char fmm_pair_text[], fmm_leaves_text[], fmm_near_text[], fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[],
+    fmm_wave_levels_text[], fmm_between_text[], fmm_harmonics_text[];
 
 static yoke_status tell_works(yoke_run *run)
 {
     char threads[32], name[FMM_SHARED_NAME];
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
     const char *const near_texts[] = {fmm_pair_text,       fmm_leaves_text,          fmm_near_text,
-                                      fmm_near_pairs_text, fmm_pairs_select()->name, threads},
-                      *const far_texts[] = {fmm_translate_text, fmm_harmonics_text, fmm_pairs_select()->name, threads};
+                                      fmm_near_pairs_text, fmm_pairs_select()->name, threads};
+    const char *const far_texts[] = {fmm_translate_text,       fmm_waves_text, fmm_wave_levels_text, fmm_between_text, fmm_harmonics_text,
+                                     fmm_pairs_select()->name, threads};
     yoke_status status = YOKE_OK;
     for (int gradient = 0; gradient < 2; gradient++) {
         for (size_t k = 0; k < sizeof leaf_sizes / sizeof *leaf_sizes && !status; k++) {
