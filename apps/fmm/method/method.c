@@ -208,11 +208,9 @@ yoke_status fmm_method_set_order(fmm_method *m, int order)
     return fmm_method_set_orders(m, orders);
 }
 
-static double now_s(const fmm_method *m) { return m->clock ? m->clock->now(m->clock->user) : yoke_clock_s(); }
-
 static double lap(const fmm_method *m, double *since_s)
 {
-    const double clock_s = now_s(m), past_s = clock_s - *since_s;
+    const double clock_s = fmm_clock_now_s(m->clock), past_s = clock_s - *since_s;
     *since_s = clock_s;
     return past_s;
 }
@@ -228,7 +226,7 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     m->context = particles->context;
     m->clock = options->clock;
     m->memory = options->memory;
-    double clock_s = now_s(m);
+    double clock_s = fmm_clock_now_s(m->clock);
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(m, options);
     if (!status) status = fmm_leaf_lists_create(m->tree, &m->near, &m->w);
@@ -311,7 +309,7 @@ yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds)
 {
-    double clock_s = now_s(m);
+    double clock_s = fmm_clock_now_s(m->clock);
     if (!m->is_expanded) fmm_pass_upward(m, threads, workers);
     seconds->upward = lap(m, &clock_s) + fmm_method_saved_s(m);
     m->is_expanded = false; /* only one run uses them, so that the next one measures their time */
@@ -371,7 +369,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
         get_expansions(m, m->multipole, m->stride);
-        double clock_s = now_s(m);
+        double clock_s = fmm_clock_now_s(m->clock);
         if (!status) fmm_pass_upward(m, threads, workers);
         m->expanded_s = lap(m, &clock_s);
         m->is_expanded = !status;
@@ -465,7 +463,7 @@ static yoke_status add_far(fmm_method *m, fmm_method_seconds *seconds)
 /* Computes the near field, and adds it to the far field that was computed before. */
 static yoke_status add_near(fmm_method *m, const double *charge, fmm_field *field, double *seconds)
 {
-    double clock_s = now_s(m);
+    double clock_s = fmm_clock_now_s(m->clock);
     fmm_pass_near(m, omp_get_max_threads(), 0, m->tree->leaves.count);
     yoke_status status = fmm_method_finish(m, charge, field);
     *seconds = lap(m, &clock_s);
@@ -496,7 +494,7 @@ yoke_status fmm_method_run_far(fmm_method *m, const double *charge, fmm_field *f
         return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "there is no run whose near field could be kept: call fmm_method_run");
     if (!status) status = add_far(m, &taken);
     if (status) return status;
-    double clock_s = now_s(m);
+    double clock_s = fmm_clock_now_s(m->clock);
     status = fmm_method_finish(m, charge, field);
     taken.near = lap(m, &clock_s);
     if (seconds && !status) *seconds = taken;

@@ -25,6 +25,9 @@ typedef struct fmm_clock {
     void *user;
 } fmm_clock;
 
+/* NULL: the seconds of yoke_clock_s. */
+static inline double fmm_clock_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
+
 typedef struct fmm_method_options {
     int depth; /* level of the leaves; below 2 there is no far field: all pairs are summed */
     /* Leaves along each side (fmm_box_around_cells) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: none. */

@@ -352,7 +352,7 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
     }
     if (!status) status = fmm_shared_begin(s, charge, field);
     if (status) return status;
-    const double begin_s = yoke_clock_s();
+    const double begin_s = fmm_clock_now_s(m->clock), saved_s = fmm_method_saved_s(m);
     s->far_s = (fmm_method_seconds){.tree = m->tree_s};
     s->far_done = !fmm_has_far(m);
     s->told = (fmm_shared_told){.predicted = {NAN, NAN, NAN, NAN, NAN},
@@ -364,7 +364,8 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
     if (!status) status = fmm_method_finish(m, charge, field);
     if (status || !seconds) return status;
     *seconds = s->far_s;
-    seconds->near = yoke_clock_s() - begin_s - s->told.plan_s - seconds->upward - seconds->between - seconds->downward;
+    const double far_s = seconds->upward - saved_s + seconds->between + seconds->downward; /* those of this run */
+    seconds->near = fmm_clock_now_s(m->clock) - begin_s - s->told.plan_s - far_s;
     return YOKE_OK;
 }
 

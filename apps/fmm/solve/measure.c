@@ -12,8 +12,6 @@ typedef struct tree_words {
     int64_t capacity, cells;
 } tree_words;
 
-static double now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
-
 static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_words tree, const fmm_depth *of, fmm_field *field,
                            fmm_seconds *measured)
 {
@@ -34,14 +32,14 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     else
         (void)snprintf(what, sizeof what, "depth %d", tree.depth);
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
-    const double sort_begin_s = now_s(clock);
+    const double sort_begin_s = fmm_clock_now_s(clock);
     if (!status) status = fmm_tree_create_undivided(particles, tree.cells, &options.tree);
-    const double sort_s = now_s(clock) - sort_begin_s;
+    const double sort_s = fmm_clock_now_s(clock) - sort_begin_s;
     if (!status) status = fmm_method_create(particles, &options, &method);
-    const double begin_s = now_s(clock);
+    const double begin_s = fmm_clock_now_s(clock);
     if (!status) status = fmm_method_set_order(method, of->order);
     if (!status && of->waves) status = fmm_method_set_waves(method, of->waves, of->set);
-    const double tables_s = now_s(clock) - begin_s;
+    const double tables_s = fmm_clock_now_s(clock) - begin_s;
     if (!status) fmm_method_set_single(method, s->single);
     if (!status && s->options.devices) {
         status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);

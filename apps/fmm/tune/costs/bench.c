@@ -112,11 +112,11 @@ static yoke_status run_tree(fmm_bench *bench, fmm_operation operation, int64_t c
     for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_tree *tree = NULL;
         forget_method(bench);
-        const double begin_s = fmm_bench_now_s(bench->clock);
+        const double begin_s = fmm_clock_now_s(bench->clock);
         status = fmm_tree_create_undivided(bench->particles, 0, &tree);
-        const double sorted_s = fmm_bench_now_s(bench->clock);
+        const double sorted_s = fmm_clock_now_s(bench->clock);
         if (!status) status = make_method(bench, tree);
-        const double end_s = fmm_bench_now_s(bench->clock);
+        const double end_s = fmm_clock_now_s(bench->clock);
         *seconds = fmin(*seconds, operation == FMM_SORT ? sorted_s - begin_s : end_s - sorted_s);
     }
     return status;
@@ -143,9 +143,9 @@ static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, 
     *seconds = INFINITY;
     for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_operators *operators = NULL;
-        const double begin_s = fmm_bench_now_s(bench->clock);
+        const double begin_s = fmm_clock_now_s(bench->clock);
         status = fmm_operators_create(bench->context, order, &operators);
-        *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
+        *seconds = fmin(*seconds, fmm_clock_now_s(bench->clock) - begin_s);
         fmm_operators_destroy(operators);
     }
     return status;
@@ -158,9 +158,9 @@ static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, d
     *seconds = INFINITY;
     for (int64_t k = 0; !status && fmm_bench_goes_on(k, calls, first_s); k++) {
         fmm_waves *waves = NULL;
-        const double begin_s = fmm_bench_now_s(bench->clock);
+        const double begin_s = fmm_clock_now_s(bench->clock);
         status = fmm_waves_create(bench->context, order, order, (fmm_held){order, order}, &waves);
-        *seconds = fmin(*seconds, fmm_bench_now_s(bench->clock) - begin_s);
+        *seconds = fmin(*seconds, fmm_clock_now_s(bench->clock) - begin_s);
         fmm_waves_destroy(waves);
     }
     return status;

@@ -226,13 +226,13 @@ double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int
         while (goes_on) {
 #pragma omp barrier
 #pragma omp master
-            begin_s = fmm_bench_now_s(clock);
+            begin_s = fmm_clock_now_s(clock);
 #pragma omp barrier
             work(&b, own, pools->calls + made);
 #pragma omp barrier
 #pragma omp master
             {
-                shortest_s = fmin(shortest_s, fmm_bench_now_s(clock) - begin_s);
+                shortest_s = fmin(shortest_s, fmm_clock_now_s(clock) - begin_s);
                 goes_on = fmm_bench_goes_on(++made, calls, first_s);
             }
 #pragma omp barrier

@@ -8,8 +8,6 @@
 
 #include "tune/costs/bench.h"
 
-static inline double fmm_bench_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
-
 /*
  * Whether call number `made` follows.  There are `calls` at most, since begin_s; after enough seconds the shortest of those made counts: in
  * long calls short disturbances average out.
