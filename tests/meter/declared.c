@@ -55,8 +55,8 @@ static void sleeping_costs_the_idle_power(void **state)
     assert_int_equal(energy.kind, YOKE_ENERGY_ESTIMATED);
     assert_int_equal(total.kind, YOKE_ENERGY_ESTIMATED);
     assert_true(total.value_j == energy.value_j);
-    /* Half of what CPU time decides. */
-    assert_true(fabs(energy.uncertainty_j - 20 * seconds) < 0.1 * seconds);
+    /* Half of what CPU time decides.  A busy machine reads late, which adds to it. */
+    assert_true(fabs(energy.uncertainty_j - 20 * seconds) < 1);
     yoke_meters_close(meter);
 }
 
