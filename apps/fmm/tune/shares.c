@@ -138,8 +138,7 @@ static yoke_status know_near(choosing *c, int leaf)
 /* Measures the far field, unless it is known, on a cube whose cells have about as many far pairs as those of large trees. */
 static yoke_status know_far(choosing *c, int order)
 {
-    enum { EACH = 8, HIGH = 20 };
-    const int depth = order > HIGH ? 3 : 4;
+    enum { DEPTH = 4, EACH = 8 };
     char name[FMM_SHARED_NAME];
     fmm_bench_cube cube;
     fmm_analysis *analysis = NULL;
@@ -147,13 +146,13 @@ static yoke_status know_far(choosing *c, int order)
     fmm_shared_far_name(order, c->options->gradient, name);
     if (!c->anew && !is_unknown(c, name, YOKE_RUN_HOSTS)) return YOKE_OK;
     yoke_status status = c->bench ? YOKE_OK : fmm_bench_create(c->context, c->options->gradient, NULL, &c->bench);
-    if (!status) status = fmm_bench_make_cube(c->bench, depth, EACH, &cube);
-    if (!status) status = fmm_analysis_create(cube.particles, depth, &analysis);
+    if (!status) status = fmm_bench_make_cube(c->bench, DEPTH, EACH, &cube);
+    if (!status) status = fmm_analysis_create(cube.particles, DEPTH, &analysis);
     if (status) return status;
-    fmm_depth_predict(c->machine, analysis, depth, order, c->options->gradient, &tree);
+    fmm_depth_predict(c->machine, analysis, DEPTH, order, c->options->gradient, &tree);
     fmm_analysis_destroy(analysis);
     const fmm_shared_work work = work_of(c->machine, &tree, &tree.predicted);
-    return measure_cube(c, depth, EACH, &work, order, tree.waves, fmm_set_of(c->machine, order), FMM_SHARED_FAR, name);
+    return measure_cube(c, DEPTH, EACH, &work, order, tree.waves, fmm_set_of(c->machine, order), FMM_SHARED_FAR, name);
 }
 
 static bool is_hopeless(const choosing *c, const fmm_depth *tree)
