@@ -19,6 +19,7 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 option(YOKE_WERROR "Treat compiler warnings as errors" OFF)
+option(YOKE_NATIVE "Compile kernels for the instruction set of this machine only, instead of all levels of x86-64" OFF)
 set(YOKE_SANITIZE "" CACHE STRING "Value of -fsanitize=, such as address,undefined or thread")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla)
@@ -27,6 +28,9 @@ add_compile_options($<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
 add_compile_definitions(_POSIX_C_SOURCE=200809L)
 if(YOKE_WERROR)
     add_compile_options(-Werror)
+endif()
+if(YOKE_NATIVE)
+    add_compile_definitions(YOKE_NATIVE_KERNELS)
 endif()
 # Gmsh alone pulls in over a hundred shared libraries: a program that does not call it shall not load it.
 add_link_options(-Wl,--as-needed)
@@ -43,14 +47,16 @@ endif()
 
 # yoke_add_isa_kernels(<target> <file> [<macro>])
 #
-# Compiles <file> into <target> once for each instruction set and defines <macro>, by default FEM_ISA, to v2, v3 or v4 (x86-64) or generic (elsewhere), so that
-# the file can give its functions different names and the caller can choose at run time.  ISO C switches the contraction of a*b+c to one
+# Compiles <file> into <target> once for each instruction set and defines <macro>, by default FEM_ISA, to v2, v3 or v4 (x86-64) or generic (elsewhere, and with
+# YOKE_NATIVE), so that the file can give its functions different names and the caller can choose at run time.  ISO C switches the contraction of a*b+c to one
 # instruction off in gcc; kernels want it.
 function(yoke_add_isa_kernels target file)
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    set(levels generic)
+    set(options_of_all -ffp-contract=fast)
+    if(YOKE_NATIVE)
+        list(APPEND options_of_all -march=native)
+    elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
         set(levels v2 v3 v4)
-    else()
-        set(levels generic)
     endif()
     set(macro FEM_ISA ${ARGN})
     list(GET macro -1 macro)
@@ -60,7 +66,7 @@ function(yoke_add_isa_kernels target file)
     foreach(level IN LISTS levels)
         set(copy ${CMAKE_CURRENT_BINARY_DIR}/${name}-${level}.c)
         file(CONFIGURE OUTPUT ${copy} CONTENT "#include \"${path}\"\n" @ONLY)
-        set(options -ffp-contract=fast -I${directory})
+        set(options ${options_of_all} -I${directory})
         if(NOT level STREQUAL "generic")
             list(APPEND options -march=x86-64-${level})
         endif()

@@ -3,7 +3,7 @@
 
 #include "common/machine/isa.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(YOKE_NATIVE_KERNELS)
 extern const fem_kernels fem_kernels_v2, fem_kernels_v3, fem_kernels_v4;
 
 int fem_kernels_list(const fem_kernels *list[FEM_MAX_KERNELS])

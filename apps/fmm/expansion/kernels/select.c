@@ -3,7 +3,7 @@
 
 #include "common/machine/isa.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(YOKE_NATIVE_KERNELS)
 extern const fmm_kernels fmm_kernels_v2, fmm_kernels_v3, fmm_kernels_v4;
 
 int fmm_kernels_list(const fmm_kernels *list[FMM_MAX_KERNELS])

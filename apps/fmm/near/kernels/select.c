@@ -3,7 +3,7 @@
 
 #include "common/machine/isa.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(YOKE_NATIVE_KERNELS)
 extern const fmm_pairs_kernel fmm_pairs_v2, fmm_pairs_v3, fmm_pairs_v4;
 extern const fmm_single_kernel fmm_single_v2, fmm_single_v3, fmm_single_v4;
 
