@@ -1,4 +1,5 @@
 """`yoke energy --watch` on a pipe, on a terminal, beside a command."""
+import math
 import os
 import pathlib
 import pty
@@ -6,6 +7,7 @@ import re
 import signal
 import statistics
 import subprocess
+import threading
 
 import terminals
 import tool
@@ -16,18 +18,18 @@ SERVER = ["--sysroot", tool.MACHINES / "intel-server"]
 
 def test_a_pipe_gets_plain_lines_until_an_interrupt():
     process = tool.start("energy", *SERVER, "--watch", "0.05", "--csv", "runs.csv", "--json", "run.json")
-    lines = [process.stdout.readline() for _ in range(4)]
+    lines = [process.stdout.readline() for _ in range(8)]
     process.send_signal(signal.SIGINT)
     error = tool.end(process, 130)[1]
     for line in lines:
         assert re.fullmatch(r"\d+\.\d\d s(  \S+ (\S+|-) W)+( \(.*\))?\n", line) and "  total " in line and "\r" not in line, lines
     assert "the machine\n" in error and "  time: " in error, error
     rows = tool.rows()
-    assert len(rows) >= 4 and {row["run"] for row in rows} == {"1"} and {row["exit_code"] for row in rows} == {""}, rows
+    assert len(rows) >= 8 and {row["run"] for row in rows} == {"1"} and {row["exit_code"] for row in rows} == {""}, rows
     starts = [float(row["start_s"]) for row in rows]
-    # The next interval begins where this one ends; a busy machine may stop the program between the two.
+    # The next interval begins where this one ends; a busy machine may stop the program between the two, or between reading a counter and the clock.
     gaps = [following - start - float(row["seconds"]) for row, start, following in zip(rows, starts, starts[1:])]
-    assert min(gaps) > -2e-3 and statistics.median(gaps) < 0.02, gaps
+    assert abs(statistics.median(gaps)) < 0.02, gaps
     assert tool.record()["num_samples"] == len(rows) == len(tool.record()["samples"]), tool.record()
 
 
@@ -70,9 +72,9 @@ def test_a_full_disk_ends_watching():
 
 
 def test_a_command_can_be_watched_and_keeps_its_output():
-    done = tool.run("energy", *SERVER, "--watch=0.05", "--csv", "runs.csv", "--", "sh", "-c", "sleep 0.4; echo out; exit 3", code=3)
-    assert done.stdout == "out\n" and done.stderr.count("  total ") >= 3 and "  time: " in done.stderr, done
-    assert len(tool.rows()) >= 3, tool.rows()
+    done = tool.run("energy", *SERVER, "--watch=0.05", "--csv", "runs.csv", "--", "sh", "-c", "sleep 1; echo out; exit 3", code=3)
+    assert done.stdout == "out\n" and done.stderr.count("  total ") >= 2 and "  time: " in done.stderr, done
+    assert len(tool.rows()) >= 2, tool.rows()
 
 
 def test_without_a_meter_there_is_nothing_to_watch():
@@ -83,15 +85,32 @@ def test_without_a_meter_there_is_nothing_to_watch():
 def test_power_is_energy_over_time():
     machine = tool.machine("intel-server")
     zone = machine / "sys/class/powercap/intel-rapl:0/energy_uj"
+    before, ended = tool.number(zone), threading.Event()
+
+    def draw():
+        used = 0
+        with zone.open("r+", encoding="ascii") as file:
+            while not ended.wait(0.02):
+                used += 1_000_000
+                os.pwrite(file.fileno(), f"{before + used}\n".encode(), 0)
+
+    drawing = threading.Thread(target=draw)
+    drawing.start()
     process = tool.start("energy", "--sysroot", machine, "--meter", "powercap:package-0", "--watch=0.3", "--csv", "runs.csv")
-    process.stdout.readline()
-    with zone.open("r+", encoding="ascii") as file:
-        file.write(f"{tool.number(zone) + 6_000_000}\n")
-    seen = [process.stdout.readline() for _ in range(2)]
+    seen = [process.stdout.readline() for _ in range(3)]
     process.send_signal(signal.SIGINT)
     tool.end(process, 130)
+    ended.set()
+    drawing.join()
     rows = tool.rows()
-    tool.close_to(sum(float(row["total_j"] or 0) for row in rows), 6, 1e-9, "sum over the intervals")
-    shown = [float(number) for line in seen for number in re.findall(r"total ([\d.]+) W", line)]
-    assert any(abs(power - 6 / float(row["seconds"])) < 0.05 for power in shown for row in rows), (seen, rows)
+    compared = 0
+    for line, row in zip(seen, rows):  # an interval in which a busy machine stopped the reading has no number, and says why
+        shown = re.search(r"total ([\d.]+) W", line)
+        assert bool(shown) == bool(row["total_j"]), (line, row)
+        if shown:
+            assert math.isclose(float(shown[1]), float(row["total_j"]) / float(row["seconds"]), rel_tol=0.01, abs_tol=0.05), (line, row)
+            compared += 1
+    assert compared, rows
+    energy = sum(float(row["total_j"] or 0) for row in rows)
+    assert 0 < energy <= (tool.number(zone) - before) / 1e6, rows
     assert pathlib.Path("runs.csv").exists()
