@@ -109,7 +109,6 @@ static void the_share_of_least_time_and_that_of_least_energy_are_the_best_and_di
     if (!(fabs(fast - thrifty) > 0.05)) fail_msg("%g and %g of the pairs", fast, thrifty);
 }
 
-/* Wherever a device fails its leaves are done by the others, once; only devices that fail before they get any work leave no trace in the sums. */
 /* A clock by which each part of a run takes 1000 s. */
 static double tick(void *user) { return *(double *)user += 1000; }
 
@@ -142,6 +141,7 @@ static void the_near_field_has_its_own_seconds_where_multipoles_were_known_befor
     close_bench(&b);
 }
 
+/* Wherever a device fails its leaves are done by the others, once; only devices that fail before they get any work leave no trace in the sums. */
 static void leaves_of_a_device_that_fails_are_done_by_the_others(void **state)
 {
     (void)state;
