@@ -31,7 +31,7 @@ run: packages
 
 test: packages
 	@$(MAKE) --no-print-directory build
-	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS) $(if $(LABEL),-L '^$(LABEL)$$')
 
 bench: programs
 	@bench/run
@@ -47,6 +47,7 @@ help:
 	@echo 'make programs            builds the programs alone'
 	@echo 'make run                 installs packages that are missing (apt), builds, solves examples/drill-hole.yaml'
 	@echo 'make test                installs packages that are missing (apt), builds, runs all tests'
+	@echo 'make test LABEL=quick    the same, but runs only the tests with this label, such as quick, fem or fmm'
 	@echo 'make bench               measures yoke on this machine, for some minutes'
 	@echo 'make install PREFIX=DIR  installs programs, libraries, manual pages and examples; by default in $(PREFIX)'
 	@echo 'make packages            installs packages that are missing (apt)'
