@@ -11,6 +11,9 @@
 #include "run/machine/list.h"
 #include "yoke/yoke.h"
 
+/* A machine that stops the program for a while makes it read late, which adds to the uncertainty: so many regions may be tried until one is read in time. */
+#define REGIONS 10
+
 static yoke_status try_open(const char *declared, int64_t pid, yoke_meters **meter)
 {
     const yoke_meter_options options = {.select = "declared", .declared = declared, .pid = pid, .probe_s = -1};
@@ -46,17 +49,19 @@ static void sleeping_costs_the_idle_power(void **state)
     yoke_meters *meter = open_declared("idle=20,busy=60", 0);
     yoke_region *region;
     yoke_energy energy, total;
-    double seconds;
-    assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
-    sleep_s(0.3);
-    assert_int_equal(yoke_region_end(region, &seconds, &energy, &total), YOKE_OK);
-    assert_true(seconds >= 0.3);
-    assert_true(energy.value_j >= 20 * seconds - 0.01 && energy.value_j <= 20 * seconds + 40 * 0.05);
-    assert_int_equal(energy.kind, YOKE_ENERGY_ESTIMATED);
-    assert_int_equal(total.kind, YOKE_ENERGY_ESTIMATED);
-    assert_true(total.value_j == energy.value_j);
-    /* Half of what CPU time decides.  A busy machine reads late, which adds to it. */
-    assert_true(fabs(energy.uncertainty_j - 20 * seconds) < 1);
+    double seconds, away = INFINITY;
+    for (int i = 0; i < REGIONS && away >= 1; i++) {
+        assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
+        sleep_s(0.3);
+        assert_int_equal(yoke_region_end(region, &seconds, &energy, &total), YOKE_OK);
+        assert_true(seconds >= 0.3);
+        assert_true(energy.value_j >= 20 * seconds - 0.01 && energy.value_j <= 20 * seconds + 40 * 0.05);
+        assert_int_equal(energy.kind, YOKE_ENERGY_ESTIMATED);
+        assert_int_equal(total.kind, YOKE_ENERGY_ESTIMATED);
+        assert_true(total.value_j == energy.value_j);
+        away = fabs(energy.uncertainty_j - 20 * seconds); /* half of what CPU time decides */
+    }
+    assert_true(away < 1);
     yoke_meters_close(meter);
 }
 
@@ -68,13 +73,17 @@ static void computing_costs_by_its_cpu_time(void **state)
     yoke_meters *meter = open_declared("busy=100,idle=0,uncertainty=3", 0);
     yoke_region *region;
     yoke_energy energy;
-    double seconds, before = cpu_s(RUSAGE_SELF);
-    assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
-    burn(0.3);
-    assert_int_equal(yoke_region_end(region, &seconds, &energy, NULL), YOKE_OK);
-    double used = cpu_s(RUSAGE_SELF) - before;
-    assert_true(fabs(energy.value_j - 100 * used / (double)topology.cores) < 2);
-    assert_true(fabs(energy.uncertainty_j - 53 * seconds) < 1);
+    double seconds, away = INFINITY;
+    for (int i = 0; i < REGIONS && away >= 1; i++) {
+        double before = cpu_s(RUSAGE_SELF);
+        assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
+        burn(0.3);
+        assert_int_equal(yoke_region_end(region, &seconds, &energy, NULL), YOKE_OK);
+        double used = cpu_s(RUSAGE_SELF) - before;
+        assert_true(fabs(energy.value_j - 100 * used / (double)topology.cores) < 2);
+        away = fabs(energy.uncertainty_j - 53 * seconds);
+    }
+    assert_true(away < 1);
     yoke_meters_close(meter);
 }
 
