@@ -124,7 +124,7 @@ static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, i
     request.guess = guess;
     request.waves = s->waves;
     request.finer = s->accuracy.set ? finer_of(&s->accuracy) : USUAL_FINER;
-    (void)snprintf(what, sizeof what, "%lld particles: which order keeps the error", (long long)particles->count);
+    (void)snprintf(what, sizeof what, "%lld particles: which order meets the request", (long long)particles->count);
     yoke_status status = fmm_solver_sum_some(s, particles);
     request.sums = s->reference;
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_ORDER, what);

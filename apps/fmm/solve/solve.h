@@ -4,7 +4,7 @@
  *
  * A solver is created once and run for many sets of particles, one after the other: frames, or time steps.  It keeps the costs of
  * operations on this machine, the devices, and the last tree.  The choice of a tree is kept while its counts change by less than a tenth.
- * The order is kept with it while the sampled error confirms it; a lower order is taken only if it keeps the error by a margin, so that
+ * The order is kept with it while the sampled error confirms it; a lower order is taken only if it meets the request by a margin, so that
  * orders do not alternate.
  */
 #ifndef FMM_SOLVE_SOLVE_H

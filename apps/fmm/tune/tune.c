@@ -183,8 +183,8 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 }
 
 /*
- * Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are identical to
- * uniform ones and are not counted.  Elsewhere adaptive trees are usually the fastest, if no devices share the near field: the deepest uniform
+ * Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are not counted: on a
+ * lattice they are identical to uniform ones.  Elsewhere adaptive trees are usually the fastest, if no devices share the near field: the deepest uniform
  * tree, which has most of the cells to count, is then counted only if it may be better.
  */
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)

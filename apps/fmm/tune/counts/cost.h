@@ -14,7 +14,7 @@ typedef struct fmm_costs {
 } fmm_costs;
 
 /*
- * The original cost model (J. Lang, sect. 3.3.5): arithmetic operations of near and far pairs, each of operation_s, and nothing for loops.
+ * The original cost model (J. Lang, sect. 3.2.1) without its weights: arithmetic operations of near and far pairs, each of operation_s, nothing for loops.
  * A pair of particles has 27 operations (16 without gradients), those of the near field's kernels.  A pair of cells has two translations of
  * (p + 1)(p + 2)(2 p + 3) operations: two rotations and a shift along the axis, each over l and m.
  */

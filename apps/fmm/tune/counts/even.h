@@ -1,5 +1,5 @@
 /*
- * even.h - particles that fill the box around them evenly: the operations of a uniform tree over them are known without sorting.
+ * even.h - particles that fill the box around them evenly: the operations of a uniform tree over them are estimated without sorting.
  */
 #ifndef FMM_TUNE_COUNTS_EVEN_H
 #define FMM_TUNE_COUNTS_EVEN_H

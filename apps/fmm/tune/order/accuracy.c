@@ -183,7 +183,7 @@ static yoke_status measure(search *s, int first, int orders)
 
 /* ------------------------------------------------------------------------------------------------ the search */
 
-/* *kept: the least measured order that keeps the request; *missed: the highest measured order below it that does not; -1: none. */
+/* *kept: the lowest measured order that meets the request; *missed: the highest measured order below it that does not; -1: none. */
 static void bracket(const search *s, int *kept, int *missed)
 {
     *kept = *missed = -1;
@@ -355,6 +355,8 @@ static yoke_status find_set(const search *s, int order, fmm_accuracy *accuracy)
     return YOKE_OK;
 }
 
+static bool has_far_field(const search *s) { return s->depth >= 2 && s->particles >= 2; }
+
 /* The message has an error that can be reached: a tenth above the least known one, rounded up to one digit. */
 static yoke_status refuse(const search *s, double least, const char *cause)
 {
@@ -362,6 +364,21 @@ static yoke_status refuse(const search *s, double least, const char *cause)
     return yoke_fail(s->context, YOKE_ERROR_INPUT,
                      "an error of %.2g of the %s cannot be reached with these particles: %s; %.1g and above can", s->request->error,
                      fmm_quantity_names[s->request->of], cause, reachable);
+}
+
+/* Refuses an error below that of rounding.  Whether the expansions reach the latter is known only once their orders are measured. */
+static yoke_status refuse_rounding(search *s)
+{
+    const fmm_request *asked = s->request;
+    fmm_request least = *asked;
+    int order = 0;
+    least.error = CERTAINTY * s->rounding;
+    s->request = &least;
+    yoke_status status = has_far_field(s) ? find_order(s, &order) : YOKE_OK;
+    s->request = asked;
+    if (status) return status;
+    return order < 0 ? refuse(s, upper(s, LARGEST), "expansions have at most order 50")
+                     : refuse(s, least.error, "double precision rounds more");
 }
 
 /* --------------------------------------------------------------------------------------------- single precision */
@@ -405,9 +422,9 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
         request->sums ? fmm_norms_known(particles.particles, request->sums, &s.norms) : fmm_norms_sample(particles.particles, &s.norms);
     if (status) return status;
     s.rounding = rounding_of(&s.norms);
-    if (CERTAINTY * s.rounding > request->error) return refuse(&s, CERTAINTY * s.rounding, "double precision rounds more");
+    if (CERTAINTY * s.rounding > request->error) return refuse_rounding(&s);
     int order = 0;
-    if (s.depth < 2 || particles.tree->count < 2) {
+    if (!has_far_field(&s)) {
         *accuracy = (fmm_accuracy){.potential = s.rounding, .potential_rounding = s.rounding, .single_potential = NAN, .single_force = NAN};
         return YOKE_OK;
     }
