@@ -87,7 +87,7 @@ typedef struct yoke_fmm_field {
 
 /*
  * Chooses the tree for these particles, and builds it.  yoke_fmm_run does this itself when it is needed; this function lets the caller
- * decide when.  If the store of the machine (docs/reference/store.md) has no costs yet, they are measured first, which takes about 3 s.
+ * decide when.  If the store of the machine (docs/reference/store.md) has no costs yet, they are measured first, which takes 3 to 8 s.
  * Errors: ARGUMENT (NULL, a negative count or stride), INPUT (a position or charge that is not finite, or particles with charges at the
  * same position; the message names the particle), INTERRUPTED, MEMORY; those of yoke_run_create.
  */
@@ -118,7 +118,7 @@ typedef struct yoke_fmm_result {
     double total_energy;                  /* half the sum of charges times potentials */
     double predicted_potential_error, predicted_force_error; /* if the order was chosen; else NaN */
     int64_t sampled;                                         /* number of particles that were compared with direct sums */
-    double sampled_potential_error, sampled_force_error;     /* relative, in the 2-norm over these particles */
+    double sampled_potential_error, sampled_force_error;     /* relative to the 2-norm over all particles, estimated from these */
     const char *tuned_because;        /* why this call chose a tree: "first", "near pairs", ... (fmm-library.md); NULL: it did not */
     const char *order_chosen_because; /* why this call chose an order, likewise */
     int raised;                       /* difference between the order and the chosen one, because a sample missed the request */
