@@ -4,13 +4,14 @@ BUILD = build/release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 GENERATOR = $(shell command -v ninja >/dev/null && echo -G Ninja)
+TARGETS = $(if $(filter quick,$(LABEL)),quick_tests,all yoke_tests)
 
 SOURCES = find include src apps tool tests bench examples -name '*.[ch]' 2>/dev/null
 
 .PHONY: build programs run test bench install clean format check-format packages help
 
 build: $(BUILD)/CMakeCache.txt
-	@cmake --build $(BUILD) --target all yoke_tests --parallel $(JOBS)
+	@cmake --build $(BUILD) --target $(TARGETS) --parallel $(JOBS)
 
 programs: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --parallel $(JOBS)
