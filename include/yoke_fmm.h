@@ -37,8 +37,8 @@ typedef struct yoke_fmm_options {
     /* File for the costs of operations on this machine; NULL: this machine's store; "none": each object measures them. */
     const char *store;
     const char *declared; /* powers of a machine without meters, as in yoke_run_options; may be NULL */
-    /* Number of particles at which each run is compared with direct sums; where these show that the error is not kept, the far field is
-     * computed again with a higher order.  0: none. */
+    /* Number of particles at which each run is compared with direct sums; if the order is chosen and these show a larger error than `error`,
+     * the far field is computed again with a higher order, as long as that reduces it (yoke_fmm_result.sampled_potential_error).  0: none. */
     int64_t check;
     /* Softening length H: charges nearer together than H act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r, also at the
      * same position.  0: none. */
@@ -102,7 +102,7 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
  * Errors: as above; UNAVAILABLE (a device is not available, or all devices failed), ARGUMENT (gradients are wanted, but the object has
  * potential_only), INPUT (charges too different to be summed: the message names them; an error that cannot be reached: the message has one
  * that can be), NUMERIC (a potential or a force is larger than the largest double: the message names the particle).  The field is written
- * on success only; after INTERRUPTED the object can be used again.
+ * on success only; after an error the object can be used again.
  */
 YOKE_API yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *field);
 
@@ -115,7 +115,7 @@ typedef struct yoke_fmm_result {
     double near_pairs, far_pairs;         /* ordered pairs: of particles, of cells */
     double predicted_s, predicted_j;      /* time and energy of tree and both fields, if the tree was chosen; NaN: it was given */
     double tune_s, tree_s, near_s, far_s; /* seconds of this call */
-    double total_energy;                  /* half the sum of charges times potentials */
+    double total_energy;                  /* half the sum of charges times potentials; infinite or NaN if it is too large */
     double predicted_potential_error, predicted_force_error; /* if the order was chosen; else NaN */
     int64_t sampled;                                         /* number of particles that were compared with direct sums */
     double sampled_potential_error, sampled_force_error;     /* relative to the 2-norm over all particles, estimated from these */

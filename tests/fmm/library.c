@@ -436,9 +436,75 @@ static void devices_share_the_near_field(void **state)
         assert_int_not_equal(run(fmm, bodies), YOKE_OK);
         assert_non_null(strstr(yoke_last_error(own), "tpu"));
         yoke_fmm_destroy(fmm);
+        fmm = made(own, (yoke_fmm_options){.order = 3, .depth = 2, .store = "none", .devices = "sim:gpu"});
+        for (int call = 0; call < 2; call++) { /* refused by the second call too */
+            assert_int_equal(run(fmm, bodies), YOKE_ERROR_INPUT);
+            assert_non_null(strstr(yoke_last_error(own), "none of them is a host"));
+        }
+        yoke_fmm_destroy(fmm);
         yoke_context_destroy(own);
         free(bodies);
     }
+}
+
+static void assert_first_potential(const body *b)
+{
+    double potential = 0;
+    for (int j = 1; j < COUNT; j++)
+        potential += b[j].charge / hypot(hypot(b->at[0] - b[j].at[0], b->at[1] - b[j].at[1]), b->at[2] - b[j].at[2]);
+    assert_true(fabs(b->potential / potential - 1) < 1e-2);
+}
+
+/* The object had a tree of other particles when memory ran out. */
+static void a_call_without_memory_may_be_repeated(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *own = machine(MACHINE(GPU("")), &memory);
+    body *bodies = bodies_of(UNIFORM);
+    yoke_fmm *fmm = made(own, (yoke_fmm_options){.order = 6, .depth = 2});
+    for (int i = 0; i < COUNT; i++) bodies[i].charge = 1;
+    yoke_status status = run(fmm, bodies);
+    assert_int_equal(status, YOKE_OK);
+    for (int64_t allowed = 0; !allowed || status; allowed++) {
+        for (int i = 0; i < COUNT - 1; i++) memcpy(bodies[i].at, bodies[i + 1].at, sizeof bodies->at);
+        for (int c = 0; c < 3; c++) bodies[COUNT - 1].at[c] = 0.3 + 0.001 * (double)allowed;
+        failing_allow(&memory, allowed);
+        status = run(fmm, bodies);
+        memory.fail_at = 0;
+        if (status) {
+            assert_int_equal(status, YOKE_ERROR_MEMORY);
+            assert_int_equal(run(fmm, bodies), YOKE_OK);
+        }
+        assert_first_potential(bodies);
+    }
+    yoke_fmm_destroy(fmm);
+    yoke_context_destroy(own);
+    assert_int_equal(memory.outstanding, 0);
+    free(bodies);
+}
+
+static void a_potential_that_is_too_large_is_that_of_the_named_particle(void **state)
+{
+    (void)state;
+    body *bodies = bodies_of(UNIFORM);
+    double potential[COUNT];
+    yoke_fmm_particles particles = particles_of(bodies);
+    const yoke_fmm_field field = {.potential = potential};
+    for (int i = 0; i < COUNT; i++) bodies[i].charge = 1e290;
+    bodies[41].charge = bodies[700].charge = 1e300;
+    memcpy(bodies[700].at, bodies[41].at, sizeof bodies->at);
+    bodies[700].at[0] += 1e-10;
+    for (int check = 0; check <= COUNT; check += COUNT / 2) {
+        yoke_fmm *fmm = made(context, (yoke_fmm_options){.order = 3, .depth = 2, .potential_only = 1, .check = check});
+        assert_int_equal(yoke_fmm_run(fmm, &particles, &field), YOKE_ERROR_NUMERIC);
+        const char *number = strstr(yoke_last_error(context), "of particle ");
+        assert_non_null(number);
+        const long named = strtol(number + strlen("of particle "), NULL, 10);
+        assert_true(named == 42 || named == 701);
+        yoke_fmm_destroy(fmm);
+    }
+    free(bodies);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -452,6 +518,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(devices_share_the_near_field),
     cmocka_unit_test(bad_options_are_named),
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
+    cmocka_unit_test(a_call_without_memory_may_be_repeated),
+    cmocka_unit_test(a_potential_that_is_too_large_is_that_of_the_named_particle),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

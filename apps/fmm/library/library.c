@@ -191,6 +191,13 @@ static fmm_change compare(const fmm_particles *a, const fmm_particles *b)
     return memcmp(a->charge, b->charge, bytes) ? FMM_NEW_CHARGES : FMM_NOTHING_NEW;
 }
 
+/* After a call that failed, the solver may have a tree of other particles: the next call must not find that nothing has changed. */
+static void forget_particles(yoke_fmm *fmm)
+{
+    fmm_particles_destroy(fmm->particles);
+    fmm->particles = NULL;
+}
+
 /* Copies the particles for a call of the solver.  *change: difference to the last ones. */
 static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_change *change)
 {
@@ -205,7 +212,7 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_chan
         return status;
     }
     *change = compare(particles, fmm->particles);
-    fmm_particles_destroy(fmm->particles);
+    forget_particles(fmm);
     fmm->particles = particles;
     return YOKE_OK;
 }
@@ -228,6 +235,7 @@ yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles)
     yoke_status status = take(fmm, particles, &change);
     if (!status) status = fmm_solver_choose(fmm->solver, fmm->particles, &fmm->solution);
     if (!status) fmm->result = result_of(&fmm->solution, fmm->particles->count);
+    if (status) forget_particles(fmm);
     omp_set_num_threads(before);
     return status;
 }
@@ -255,6 +263,7 @@ yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, con
     int before = use_threads(fmm->options.threads);
     status = take(fmm, particles, &change);
     if (!status) status = compute(fmm, change, wanted);
+    if (status) forget_particles(fmm);
     omp_set_num_threads(before);
     return status;
 }

@@ -445,7 +445,7 @@ yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *fi
         else
             fmm_tree_restore(m->tree, near[c], values[c]);
     m->near_is_known = true;
-    return fmm_scale_field(charge, m->scale, field);
+    return fmm_scale_field(charge, NULL, m->scale, field);
 }
 
 /* Computes the far field, on the host's cores. */

@@ -126,7 +126,7 @@ double fmm_method_saved_s(const fmm_method *method);
 
 /*
  * Computes the field of charges [number of particles] at all particles, in the order in which they were given.  The field's arrays are
- * overwritten; it must have gradients if and only if the method has.  Particles at the same position do not act on each other.  Results
+ * overwritten; it must have gradients if and only if the method has.  Without softening, particles at the same position do not act on each other.  Results
  * have the same bits for any number of threads.  seconds: NULL is allowed.
  * Errors: ARGUMENT (a field of other particles or with other arrays, orders that were not set), those of fmm_scale_charges and
  * fmm_scale_field, MEMORY.

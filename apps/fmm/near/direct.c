@@ -52,7 +52,7 @@ yoke_status fmm_direct(const fmm_particles *particles, const fmm_direct_options 
     else if (!status)
         status = sum_on_host(scaled, options, field);
     if (!status) status = fmm_coincident_add(scaled, field->count, NULL, field->potential);
-    if (!status) status = fmm_scale_field(particles->charge, scale, field);
+    if (!status) status = fmm_scale_field(particles->charge, NULL, scale, field);
     fmm_particles_destroy(scaled);
     return status;
 }

@@ -56,7 +56,7 @@ static yoke_status sum_chosen(const fmm_particles *particles, fmm_reference *r)
     status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
     if (!status) set_squares(scaled, r);
     fmm_particles_destroy(scaled);
-    return status ? status : fmm_scale_field(r->at->charge, scale, r->exact);
+    return status ? status : fmm_scale_field(r->at->charge, r->which, scale, r->exact);
 }
 
 void fmm_reference_destroy(fmm_reference *r)

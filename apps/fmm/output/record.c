@@ -121,6 +121,12 @@ static yoke_status set_sequence(yoke_context *context, json_t *record, const fmm
     return status;
 }
 
+/* Adds what one frame has; NaN: it has none, as a frame that keeps the choice of the last one. */
+static void add_known(double *sum, double one)
+{
+    if (!isnan(one)) *sum = isnan(*sum) ? one : *sum + one;
+}
+
 /* The result of the last frame, with the sums of seconds over all frames. */
 static fmm_result sum_up(const fmm_result *results, int64_t count)
 {
@@ -128,11 +134,12 @@ static fmm_result sum_up(const fmm_result *results, int64_t count)
     for (int64_t i = 0; i + 1 < count; i++) {
         const fmm_result *r = &results[i];
         const fmm_solution *f = &r->solved;
-        all.read_s += r->read_s, all.solved.tree_s += f->tree_s, all.solved.tune_s += f->tune_s, all.solved.far_s += f->far_s,
-            all.solved.near_s += f->near_s;
-        all.solved.memory_bytes += f->memory_bytes, all.solved.memory_s += f->memory_s;
-        all.solved.memory_predicted_s += f->memory_predicted_s, all.solved.check_s += f->check_s, all.write_s += r->write_s,
-            all.total_s += r->total_s;
+        fmm_solution *of = &all.solved;
+        add_known(&all.read_s, r->read_s), add_known(&all.write_s, r->write_s), add_known(&all.total_s, r->total_s);
+        add_known(&of->tree_s, f->tree_s), add_known(&of->tune_s, f->tune_s), add_known(&of->far_s, f->far_s);
+        add_known(&of->near_s, f->near_s), add_known(&of->check_s, f->check_s);
+        add_known(&of->memory_bytes, f->memory_bytes), add_known(&of->memory_s, f->memory_s);
+        add_known(&of->memory_predicted_s, f->memory_predicted_s);
     }
     return all;
 }

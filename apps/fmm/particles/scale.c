@@ -107,7 +107,7 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
     return status;
 }
 
-yoke_status fmm_scale_field(const double *charge, fmm_scale scale, fmm_field *field)
+yoke_status fmm_scale_field(const double *charge, const int64_t *number, fmm_scale scale, fmm_field *field)
 {
     int64_t bad = field->count;
     const fmm_power unit = fmm_power_of(scale.charge - scale.length), slope_unit = fmm_power_of(scale.charge - 2 * scale.length);
@@ -125,5 +125,5 @@ yoke_status fmm_scale_field(const double *charge, fmm_scale scale, fmm_field *fi
     return yoke_fail(
         field->context, YOKE_ERROR_NUMERIC,
         "the potential or the force of particle %lld is larger than the largest double: choose other units for positions or charges",
-        (long long)bad + 1);
+        (long long)(number ? number[bad] : bad) + 1);
 }

@@ -298,7 +298,10 @@ yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool 
     s->chosen = false;
     s->solution.tree_because = reason;
     status = find_best(s, particles);
-    if (status) return status;
+    if (status) {
+        s->chosen = false; /* it was found, but not built */
+        return status;
+    }
     s->tree_sizes = fmm_solver_sizes(s, particles);
     s->tree_sizes.order = fmm_chooses_order(s) ? s->accuracy.order : s->options.order;
     return YOKE_OK;

@@ -154,7 +154,9 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
     yoke_status status = fmm_solver_sum_some(s, particles);
     if (!status) status = run(s, particles, found->order, false, field);
     if (!status) status = learn(s);
-    for (int missing; !status && (missing = order_missing(s)) > 0;) {
+    double before = INFINITY;
+    for (int missing; !status && (missing = order_missing(s)) > 0 && error_found(s) < before;) {
+        before = error_found(s);
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
                  error_found(s), found->requested_error, found->order + missing);
@@ -162,6 +164,9 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
         status = run(s, particles, found->order + missing, true, field);
         fmm_accuracy_raise(&s->accuracy, found->order);
     }
+    if (!status && fmm_chooses_order(s) && found->raised && error_found(s) > found->requested_error)
+        yoke_log(s->context, YOKE_LOG_WARNING, "an error of %.2g remains instead of %.2g: higher orders do not reduce it", error_found(s),
+                 found->requested_error);
     if (fmm_chooses_order(s)) found->predicted_energy = s->accuracy.energy;
     if (s->options.keeps_memory)
         found->memory_bytes = s->memory.bytes, found->memory_s = s->memory.seconds, found->memory_predicted_s = s->memory.predicted_s;

@@ -60,12 +60,17 @@ yoke_status fmm_solver_open_devices(fmm_solver *s)
     if (s->run) return YOKE_OK;
     yoke_status status = open_run(s);
     if (!status) status = find_host(s, &has_host, &simulated);
-    if (status || has_host) return status;
-    if (simulated)
-        return yoke_fail(s->context, YOKE_ERROR_INPUT,
-                         "devices %s: none of them is a host, which does the far field; add a simulated one, as in sim:cpu,sim:gpu",
-                         s->options.devices);
-    return add_cores(s);
+    if (!status && has_host) return YOKE_OK;
+    if (!status && simulated)
+        status = yoke_fail(s->context, YOKE_ERROR_INPUT,
+                           "devices %s: none of them is a host, which does the far field; add a simulated one, as in sim:cpu,sim:gpu",
+                           s->options.devices);
+    else if (!status)
+        status = add_cores(s);
+    if (!status) return YOKE_OK;
+    yoke_run_destroy(s->run); /* the next call shall refuse them too */
+    s->run = NULL;
+    return status;
 }
 
 /* The work of a tree as it was planned.  Its far field is adapted to the order. */

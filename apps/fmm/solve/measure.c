@@ -24,7 +24,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
                                   .gradient = s->options.gradient,
                                   .clock = clock};
     fmm_method *method = NULL;
-    fmm_shared_run_seconds seconds;
+    fmm_shared_run_seconds seconds = {0};
     if (tree.capacity)
         (void)snprintf(what, sizeof what, "leaves of %lld particles", (long long)tree.capacity);
     else if (tree.cells)

@@ -124,8 +124,8 @@ yoke_status fmm_solver_choose(fmm_solver *solver, const fmm_particles *particles
 /*
  * Computes the field.  Its arrays are overwritten; it must have gradients as the options say.  If the sample (near/sample.h) and the
  * prediction together show that the error is above the request, the far field is computed again with a higher order, and a warning is
- * given.  solution: written on success.
- * Errors: as above; those of fmm_method_run, fmm_shared_open, fmm_shared_run and fmm_sample_error.
+ * given; another one if the error remains above the request, because of rounding or of the highest order.  solution: written on success.
+ * Errors: as above; those of fmm_method_run, fmm_shared_open, fmm_shared_run and fmm_reference_compare.
  */
 yoke_status fmm_solver_run(fmm_solver *solver, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution);
 

@@ -499,6 +499,7 @@ void fmm_accuracy_raise(fmm_accuracy *a, int order)
     const double fall = pow(TYPICAL_FALL, order - a->order);
     a->set = fmm_accuracy_set(a, order);
     a->order = order;
-    a->potential *= fall, a->force *= fall, a->energy *= fall;
+    a->potential = fmax(fall * a->potential, a->potential_rounding);
+    a->force *= fall, a->energy *= fall;
     a->potential_uncertainty = a->force_uncertainty = INFINITY;
 }
