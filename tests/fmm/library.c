@@ -152,6 +152,28 @@ static void the_requested_error_is_kept(void **state)
     free(bodies);
 }
 
+/* Far from the origin positions have few digits, but their differences are exact. */
+static void the_requested_error_is_kept_far_from_the_origin(void **state)
+{
+    (void)state;
+    static const double offsets[][3] = {{1e8, 0, -1e8}, {-1e12, 1e10, 1e12}};
+    for (int k = 0; k < 2; k++)
+        for (int adaptive = 0; adaptive < 2; adaptive++) {
+            body *bodies = bodies_of(UNIFORM);
+            yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-9, .depth = adaptive ? 0 : 2, .leaf = adaptive ? 30 : 0});
+            for (int i = 0; i < COUNT; i++)
+                for (int c = 0; c < 3; c++) bodies[i].at[c] += offsets[k][c];
+            for (int step = 0; step < 2; step++) { /* the tree of the first one stays */
+                assert_int_equal(run(fmm, bodies), YOKE_OK);
+                assert_true(errors_of(bodies).potential <= 1e-9);
+                assert_int_equal(result_of(fmm).built, !step);
+                for (int i = 0; i < COUNT; i++) bodies[i].charge = 1 + i % 5;
+            }
+            yoke_fmm_destroy(fmm);
+            free(bodies);
+        }
+}
+
 static void other_charges_at_the_same_places_need_no_new_tree(void **state)
 {
     (void)state;
@@ -510,6 +532,7 @@ static void a_potential_that_is_too_large_is_that_of_the_named_particle(void **s
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_are_those_of_all_pairs),
     cmocka_unit_test(the_requested_error_is_kept),
+    cmocka_unit_test(the_requested_error_is_kept_far_from_the_origin),
     cmocka_unit_test(other_charges_at_the_same_places_need_no_new_tree),
     cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
     cmocka_unit_test(objects_of_different_contexts_work_at_once),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "particles/origin.h"
 #include "solve/parts.h"
 
 fmm_solution fmm_solution_none(void)
@@ -120,7 +121,10 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
 
 yoke_status fmm_solver_choose(fmm_solver *s, const fmm_particles *particles, fmm_solution *solution)
 {
-    yoke_status status = prepare(s, particles, FMM_NEW_PLACES, true);
+    fmm_moved moved;
+    yoke_status status = fmm_move_to_origin(particles, &moved);
+    if (!status) status = prepare(s, &moved.particles, FMM_NEW_PLACES, true);
+    fmm_moved_destroy(&moved);
     forget_reference(s);
     if (status)
         forget_tree(s);
@@ -131,10 +135,13 @@ yoke_status fmm_solver_choose(fmm_solver *s, const fmm_particles *particles, fmm
 
 yoke_status fmm_solver_run(fmm_solver *s, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution)
 {
-    yoke_status status = prepare(s, particles, change, false);
+    fmm_moved moved;
+    yoke_status status = fmm_move_to_origin(particles, &moved);
+    if (!status) status = prepare(s, &moved.particles, change, false);
     if (status) forget_tree(s);
-    if (!status) status = fmm_solver_compute(s, particles, field);
+    if (!status) status = fmm_solver_compute(s, &moved.particles, field);
     if (!status) fmm_solver_remember(s);
+    fmm_moved_destroy(&moved);
     forget_reference(s);
     if (!status) *solution = s->solution;
     return status;

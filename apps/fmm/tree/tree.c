@@ -8,7 +8,7 @@
 #include "tree/sort.h"
 
 /*
- * Enlarges a box slightly, at least up to high[3], so that the centres of its cells can be represented and computed without rounding.  The
+ * Enlarges a box that is not far from the origin (particles/origin.h) slightly, at least up to high[3], so that the centres of its cells can be represented and computed without rounding.  The
  * side has SIDE_BITS bits, which leaves FMM_MAX_DEPTH + 1 bits for the centres.  Otherwise the vectors of translations between cells of
  * deep levels would differ from the differences of the centres that are used for particles.
  */
