@@ -79,7 +79,7 @@ static void add_choice_options(app_option_table *table, fmm_command *line)
          .value = "KIND",
          .help = "operations: take the depth of least counted operations, as the original cost model does, instead of measured costs",
          .text = &line->baseline},
-        {.name = "plot", .value = "FILE.svg", .help = "draw these times of the uniform trees", .text = &line->plot},
+        {.name = "plot", .value = "FILE.svg", .help = "draw these times of the compared trees", .text = &line->plot},
         {.name = "check",
          .value = "N",
          .help = "compare with direct sums at N particles; 0: none; by default as many as take little time",
@@ -115,7 +115,7 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
          .value = "KIND",
          .help = "generated: alternating (by default), random (signs) or equal",
          .text = &line->charges},
-        {.name = "save", .value = "FILE", .help = "write the particles", .text = &line->save},
+        {.name = "save", .value = "FILE", .help = "write the particles; -: as columns to standard output", .text = &line->save},
         {.name = "frame",
          .value = "N",
          .help = "the frame of FILE that is read, from 1; by default the first",
@@ -126,7 +126,10 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
          .value = "A:B",
          .help = "the frames of FILE from A to B, one after the other; or N, or all; results go to .xyz or .h5",
          .text = &line->frames},
-        {.name = "output", .value = "FILE", .help = "write the particles with potential and force", .text = &line->output},
+        {.name = "output",
+         .value = "FILE",
+         .help = "write the particles with potential and force; -: as columns to standard output",
+         .text = &line->output},
         {.name = "potential-only", .help = "compute no forces", .flag = &line->potential_only},
         {.name = "skip-coincident",
          .help = "particles at the same place do not act on each other; else they are an error",
@@ -188,7 +191,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
                    "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
                    ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
-                   "(H5MD), .vtu (results for ParaView). Results have the columns x y z q potential fx fy fz in the input's order.\n"
+                   "(H5MD), .vtu (results for ParaView). - is standard input, as .txt.\n"
+                   "Results have the columns x y z q potential fx fy fz in the input's order.\n"
                    "Near pairs are summed in single precision where that adds less than a tenth of the requested error, at most.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
@@ -207,7 +211,8 @@ static yoke_status check_kind(yoke_context *context, const char *path)
 static yoke_status check_results(yoke_context *context, const fmm_command *line)
 {
     app_plot_place place;
-    const app_named_file files[] = {{"FILE", line->operands.count > 0 ? line->operands.text[0] : NULL, true},
+    const char *input = line->operands.count > 0 ? line->operands.text[0] : NULL;
+    const app_named_file files[] = {{"FILE", input && strcmp(input, "-") != 0 ? input : NULL, true},
                                     {"--machine", line->machine, true},
                                     {"--store", app_option_store(line->store, NULL), false},
                                     {"--save", line->save, false},
@@ -225,7 +230,7 @@ static yoke_status check_results(yoke_context *context, const fmm_command *line)
 
 static bool asks_tuning(const fmm_command *line)
 {
-    return line->objective || line->store || line->declared || line->plot || line->explain || line->measure_all || line->baseline;
+    return line->objective || line->declared || line->plot || line->explain || line->measure_all || line->baseline;
 }
 
 static bool asks_fast(const fmm_command *line)
@@ -236,7 +241,7 @@ static bool asks_fast(const fmm_command *line)
 /* Nothing is computed if there is only --save, with or without --frames. */
 bool fmm_command_is_fast(const fmm_command *line)
 {
-    bool wanted = !line->save || line->output || line->json || line->devices || line->check >= 0 || asks_tuning(line);
+    bool wanted = !line->save || line->output || line->json || line->devices || line->check >= 0 || line->store || asks_tuning(line);
     return !line->direct && (asks_fast(line) || wanted);
 }
 
@@ -273,8 +278,9 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--cells gives the whole tree: leave --depth and --leaf out");
     if ((!fast || line->leaf > 0 || line->cells > 0) && asks_tuning(line))
         return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--objective, --store, --declare, --explain, --measure-all, --baseline and --plot do not belong to --direct, "
-                         "--leaf or --cells");
+                         "--objective, --declare, --explain, --measure-all, --baseline and --plot do not belong to --direct, --leaf or "
+                         "--cells");
+    if (!fast && line->store) return yoke_fail(context, YOKE_ERROR_INPUT, "--store does not belong to --direct");
     if (line->frames && (line->explain || line->measure_all || line->plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");

@@ -23,6 +23,15 @@ static int read_one(char *item, yoke_run_power *power)
     return numbers && read_watts(numbers, '\0', &power->busy_w) && power->busy_w > 0 && power->busy_w >= power->idle_w;
 }
 
+/* Whether powers of the last device were given before. */
+static int is_repeated(const fmm_powers *powers)
+{
+    const int last = powers->count - 1;
+    for (int i = 0; i < last; i++)
+        if (!strcmp(powers->power[i].device, powers->power[last].device)) return 1;
+    return 0;
+}
+
 yoke_status fmm_powers_read(yoke_context *context, const char *words, fmm_powers *powers)
 {
     powers->count = 0;
@@ -39,6 +48,7 @@ yoke_status fmm_powers_read(yoke_context *context, const char *words, fmm_powers
             return yoke_fail(context, YOKE_ERROR_INPUT,
                              "--power %s: device %d: expected NAME=IDLE:BUSY in W, BUSY not below IDLE, as in openmp=20:60,cuda:0=30:300",
                              words, powers->count);
+        if (is_repeated(powers)) return yoke_fail(context, YOKE_ERROR_INPUT, "--power %s: %s is given twice", words, item);
     }
     return YOKE_OK;
 }

@@ -23,6 +23,7 @@ typedef struct work {
     fmm_writer *save, *output; /* NULL: not wanted */
     fmm_solver *solver;        /* for all frames; NULL: direct summation, or nothing is computed */
     bool said_costs;           /* the message that this machine is measured was printed */
+    bool said_periodic;        /* the warning of a periodic box was given */
     int64_t first, last;       /* frames */
     fmm_result *results;       /* [frames done] */
     int64_t room;              /* for results */
@@ -45,6 +46,22 @@ static yoke_status open_input(work *w)
     return fmm_frames_parse(w->context, line->frames, fmm_reader_frames(w->reader), &w->first, &w->last);
 }
 
+static bool computes(const fmm_command *line) { return line->direct || fmm_command_is_fast(line); }
+
+/* Refuses particles for which this machine has certainly not enough memory: systems promise more than there is, and end programs later. */
+static yoke_status check_memory(work *w, int64_t particles)
+{
+    enum { PARTICLE = 4 * 8, FIELD = 4 * 8, SORTED = 14 * 8 }; /* bytes for each; a tree takes more */
+    const double gib = 0x1p30;
+    const double bytes = (double)particles * (PARTICLE + (computes(w->line) ? FIELD : 0) + (fmm_command_is_fast(w->line) ? SORTED : 0));
+    yoke_topology topology;
+    if (bytes < gib) return YOKE_OK;
+    yoke_status status = yoke_topology_get(w->context, &topology);
+    if (status || bytes <= (double)topology.memory_bytes) return status;
+    return yoke_fail(w->context, YOKE_ERROR_INPUT, "%lld particles need at least %.0f GiB of memory, but there are %.0f GiB",
+                     (long long)particles, ceil(bytes / gib), floor((double)topology.memory_bytes / gib));
+}
+
 static yoke_status generate(work *w)
 {
     static const char *const charges[] = {"alternating", "random", "equal", NULL};
@@ -54,9 +71,11 @@ static yoke_status generate(work *w)
     if (!status) status = app_option_choice(w->context, "charges", line->charges, charges, &sign);
     if (status) return status;
     w->result.input = fmm_distribution_names[distribution];
-    return fmm_particles_generate(w->context, (fmm_distribution)distribution,
-                                  line->particles >= 0 ? line->particles : fmm_distribution_count((fmm_distribution)distribution),
-                                  (fmm_charges)sign, line->seed >= 0 ? (uint64_t)line->seed : 1, &w->particles);
+    const int64_t count = line->particles >= 0 ? line->particles : fmm_distribution_count((fmm_distribution)distribution);
+    status = check_memory(w, count);
+    if (status) return status;
+    return fmm_particles_generate(w->context, (fmm_distribution)distribution, count, (fmm_charges)sign,
+                                  line->seed >= 0 ? (uint64_t)line->seed : 1, &w->particles);
 }
 
 static yoke_status get_particles(work *w, int64_t frame)
@@ -65,7 +84,12 @@ static yoke_status get_particles(work *w, int64_t frame)
     if (!w->reader) return generate(w);
     w->result.input = w->line->operands.text[0];
     w->result.frames = fmm_reader_frames(w->reader);
-    return fmm_reader_read(w->reader, frame, &w->particles);
+    yoke_status status = fmm_reader_read(w->reader, frame, &w->particles);
+    if (!status && w->particles->notes.periodic && !w->said_periodic)
+        yoke_log(w->context, YOKE_LOG_WARNING,
+                 "%s: its box is periodic, but charges act in open space: those of other periods are left out", w->result.input);
+    if (!status) w->said_periodic |= w->particles->notes.periodic;
+    return status;
 }
 
 static yoke_status show_progress(int64_t done, int64_t count, void *user)
@@ -151,13 +175,12 @@ static yoke_status commit(fmm_writer **writer)
     return written ? fmm_writer_commit(written) : YOKE_OK;
 }
 
-static bool computes(const fmm_command *line) { return line->direct || fmm_command_is_fast(line); }
-
 static yoke_status run_frame(work *w, int64_t frame)
 {
     yoke_status status = get_particles(w, frame);
     w->result.read_s = yoke_clock_s() - w->begin_s;
     if (!status) status = app_interrupt_check(w->context);
+    if (!status) status = check_memory(w, w->particles->count);
     if (!status) w->result.particles = w->particles->count;
     if (!status && w->reader && w->particles->count == 0)
         yoke_log(w->context, YOKE_LOG_WARNING, "%s: no particles; their energy is 0", w->result.input);
@@ -182,6 +205,17 @@ static yoke_status name_frame(work *w, int64_t frame, yoke_status status)
     return yoke_fail(w->context, status, "frame %lld: %s", (long long)frame, text);
 }
 
+/* Adds to the error message for an objective that needs unknown powers which options give them. */
+static yoke_status name_powers(work *w, yoke_status status)
+{
+    const fmm_command *line = w->line;
+    char text[1024];
+    if (status != YOKE_ERROR_UNAVAILABLE || line->solve.objective == YOKE_OBJECTIVE_TIME || line->solve.store) return status;
+    snprintf(text, sizeof text, "%s", yoke_last_error(w->context));
+    return yoke_fail(w->context, status, "%s; %s states powers, and --store FILE keeps those that are found", text,
+                     line->devices ? "--power DEVICE=IDLE:BUSY" : "--declare idle=W,busy=W");
+}
+
 static void release_frame(work *w)
 {
     fmm_field_destroy(w->field);
@@ -199,7 +233,7 @@ static yoke_status run(work *w, int argc, char **argv)
     if (!status && fmm_command_is_fast(line)) status = create_solver(w);
     for (int64_t frame = w->first; frame <= w->last && !status; frame++) {
         w->result = empty;
-        status = name_frame(w, frame, run_frame(w, frame));
+        status = name_frame(w, frame, name_powers(w, run_frame(w, frame)));
         if (!status) status = yoke_grow(w->context, &w->results, frame - w->first, &w->room, 16, sizeof *w->results);
         if (status) break;
         w->results[frame - w->first] = w->result;

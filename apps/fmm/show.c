@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "output/explain.h"
 
@@ -64,11 +65,27 @@ static void show_predicted(app_terminal *terminal, const fmm_result *r)
     const bool has_memory = !tuned->measure && !f->devices.simulated && f->memory_bytes >= least_told_bytes;
     const double unit = tuned->measure ? FMM_COUNTS_OF_SECOND : 1;
     const double predicted = unit * tuned->choice.predicted.time_s + (has_memory ? f->memory_predicted_s : 0);
-    const double measured = unit * fmm_chosen_measured(tuned)->total + (has_memory ? f->memory_s : 0);
+    const double measured = unit * fmm_chosen(&tuned->choice)->measured.total + (has_memory ? f->memory_s : 0);
     const char *name = tuned->measure ? fmm_measure_names[tuned->measure] : "s";
     app_print(terminal, "%s: predicted %.3g %s", has_memory ? "memory, tree and both fields" : "tree and both fields", predicted, name);
     if (!isnan(measured)) app_print(terminal, tuned->measure ? ", measured %.3g" : ", measured %.3g s", measured);
     if (predicted > 0 && !isnan(measured)) app_print(terminal, " (%+.1f %%)", 100 * (measured / predicted - 1));
+}
+
+/* Whether the cores were the only device. */
+static bool is_host_alone(const fmm_solution *f) { return f->parts == 1 && !strncmp(f->part[0].device, "openmp", strlen("openmp")); }
+
+/* Prints the energy of the chosen tree, as far as it is known. */
+static void show_energy(app_terminal *terminal, const fmm_solution *f)
+{
+    const double predicted_j = f->tuned->choice.predicted.energy_j;
+    const yoke_energy *energy = &f->energy;
+    if (!isnan(predicted_j)) app_print(terminal, "; predicted energy %.4g J", predicted_j);
+    if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
+    if (!isnan(energy->value_j))
+        app_print(terminal, "; %s energy %.4g +- %.2g J", yoke_energy_kind_text(energy->kind), energy->value_j, energy->uncertainty_j);
+    else if (*energy->why_not)
+        app_print(terminal, "; energy not metered: %s", energy->why_not);
 }
 
 /* Prints how the tree was chosen. */
@@ -91,13 +108,12 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     if (tuned->machine_s >= least_told_s)
         app_print(terminal, "what operations and devices take and draw: %s in %.3g s\n",
                   tuned->measured_now ? "measured" : "read and measured", tuned->machine_s);
-    if (f->parts && !fmm_chosen(choice)->devices) {
+    if (f->parts && !fmm_chosen(choice)->devices && !is_host_alone(f)) {
         app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
         return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
     }
     show_predicted(terminal, r);
-    if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
-    if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
+    show_energy(terminal, f);
     app_print(terminal, "\n");
     return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
 }
@@ -152,6 +168,7 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     if (!status && !f->tuned && line->solve.predict)
         app_print(terminal, "fewer than %d particles: nothing is measured or predicted for them, and no tree is chosen\n",
                   FMM_FEW_PARTICLES);
+    if (!status && !f->tuned && line->plot) yoke_log(context, YOKE_LOG_WARNING, "%s: not drawn: no trees were compared", line->plot);
     return status || !f->tuned ? status : show_choice(terminal, context, line, r);
 }
 

@@ -126,7 +126,9 @@ static int open_for(written_file *file, const char *path)
     }
     /* Renaming would replace a file that may not be written to. */
     if (access(path, W_OK) != 0 || realpath(path, file->path) == NULL) return -1;
-    return open_temporary(file);
+    const int descriptor = open_temporary(file);
+    if (descriptor >= 0) (void)fchmod(descriptor, found.st_mode & 0777); /* a file system may have no modes */
+    return descriptor;
 }
 
 static yoke_status check_length(yoke_context *context, const char *path)

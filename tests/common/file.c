@@ -77,13 +77,17 @@ static void a_committed_file_replaces_the_old_one(void **state)
 {
     place *here = *state;
     app_file *file = NULL;
+    struct stat found;
     put(here->path, "old");
+    assert_int_equal(chmod(here->path, 0640), 0);
     assert_int_equal(app_file_create(here->context, here->path, &file), YOKE_OK);
     fputs("new", app_file_stream(file));
     fflush(app_file_stream(file));
     assert_holds(here->path, "old");
     assert_int_equal(app_file_commit(file), YOKE_OK);
     assert_holds(here->path, "new");
+    assert_int_equal(stat(here->path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0640); /* others who may not read the old file may not read the new one */
     assert_int_equal(entries(here->directory), 1);
 }
 

@@ -199,7 +199,7 @@ static void the_tree_of_least_counts_is_chosen(void **state)
         for (int d = tuned.choice.first; d <= tuned.choice.last; d++)
             assert_true(chosen->predicted.total <= tuned.choice.of[d].predicted.total * (1 + 1e-3));
         assert_true(isnan(tuned.choice.predicted.energy_j) && isnan(chosen->predicted_j));
-        for (int d = 0; d <= FMM_MAX_DEPTH; d++) tuned.measured[d] = (fmm_seconds){1, 1, 1, 3};
+        fmm_choice_tree(&tuned.choice, fmm_choice_taken(&tuned.choice))->measured = (fmm_seconds){1, 1, 1, 3};
         if (m == INSTRUCTIONS) assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
         fmm_tuner_destroy(tuner);
     }

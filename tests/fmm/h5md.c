@@ -317,6 +317,50 @@ static void make_incomplete(void)
     H5Fclose(file);
 }
 
+static void add_boundary(hid_t file, const char *texts, size_t bytes)
+{
+    const hsize_t three = 3;
+    hid_t group = H5Gcreate2(file, "particles/salt/box", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &three, NULL);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, bytes);
+    hid_t boundary = H5Acreate2(group, "boundary", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(boundary, type, texts) >= 0);
+    H5Aclose(boundary);
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Gclose(group);
+}
+
+/* Steps are stored for each frame, and times as a difference, as H5MD allows; what is written has both for each frame. */
+static void steps_times_and_periodic_boxes_are_noted(void **state)
+{
+    (void)state;
+    const hsize_t two = 2;
+    fmm_particles *p = NULL;
+    int64_t frames = 0;
+    for (int periodic = 0; periodic < 2; periodic++) {
+        hid_t file = create();
+        add(file, "particles/salt/position/value", 3, of_positions, &two_frames[0][0][0]);
+        add(file, "particles/salt/position/step", 1, &two, (const double[]){100, 250});
+        add(file, "particles/salt/position/time", 0, NULL, (const double[]){0.5});
+        add(file, "particles/salt/charge", 1, of_charges, charges);
+        add_boundary(file, periodic ? "none\0\0\0\0none\0\0\0\0periodic" : "none\0\0\0\0none\0\0\0\0none\0\0\0\0", 8);
+        H5Fclose(file);
+        for (int frame = 1; frame <= 2; frame++) {
+            assert_int_equal(read_frame(frame, &p, &frames), YOKE_OK);
+            assert_int_equal(p->notes.step, frame == 1 ? 100 : 250);
+            assert_true(p->notes.time == 0.5 * (frame - 1) && p->notes.periodic == periodic);
+            if (frame == 1) fmm_particles_destroy(p);
+        }
+        assert_int_equal(write_file(context, path, p, NULL), YOKE_OK);
+        fmm_particles_destroy(p);
+        assert_int_equal(read_frame(1, &p, &frames), YOKE_OK);
+        assert_true(frames == 1 && p->notes.step == 250 && p->notes.time == 0.5 && !p->notes.periodic);
+        fmm_particles_destroy(p);
+    }
+    remove(path);
+}
+
 static void frames_that_were_not_written_completely_are_refused(void **state)
 {
     (void)state;
@@ -345,6 +389,21 @@ static void read_plainly_at(hid_t file, const char *name)
     H5Dclose(set);
 }
 
+static void read_boundary_plainly(hid_t file)
+{
+    static char texts[1000];
+    if (H5Lexists(file, "particles/all/box", H5P_DEFAULT) <= 0) return;
+    if (H5Aexists_by_name(file, "particles/all/box", "boundary", H5P_DEFAULT) <= 0) return;
+    hid_t boundary = H5Aopen_by_name(file, "particles/all/box", "boundary", H5P_DEFAULT, H5P_DEFAULT);
+    if (boundary < 0) return;
+    hid_t type = H5Aget_type(boundary), space = H5Aget_space(boundary);
+    const size_t count = (size_t)H5Sget_simple_extent_npoints(space), size = H5Tget_size(type);
+    if (H5Tget_class(type) == H5T_STRING && size > 0 && count < sizeof texts / size) H5Aread(boundary, type, texts);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(boundary);
+}
+
 /* What the reader asks of HDF5, without the reader. */
 static void read_plainly(void)
 {
@@ -363,6 +422,9 @@ static void read_plainly(void)
     read_plainly_at(file, "particles/all/charge");
     read_plainly_at(file, "particles/all/position/value");
     read_plainly_at(file, "particles/all/charge/value");
+    read_plainly_at(file, "particles/all/position/step");
+    read_plainly_at(file, "particles/all/position/time");
+    read_boundary_plainly(file);
     H5Fclose(file);
 }
 
@@ -456,6 +518,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_wrong_is_refused),
     cmocka_unit_test(charges_of_other_kinds_are_refused),
     cmocka_unit_test(other_types_and_compressed_chunks_are_read),
+    cmocka_unit_test(steps_times_and_periodic_boxes_are_noted),
     cmocka_unit_test(frames_that_were_not_written_completely_are_refused),
     cmocka_unit_test(truncated_files_and_other_files_are_refused),
     cmocka_unit_test(mutated_files_are_read_or_refused),

@@ -104,7 +104,7 @@ static void what_runs_taught_is_in_the_store(void **state)
         assert_near_part(of->predicted.near, plain.predicted.near * (r == 0 ? 1 : tuned.factor[FMM_PART_NEAR].value), 1e-9);
         assert_near_part(tuned.factor[FMM_PART_FAR].value, expected, 1e-9);
         assert_near_part(of->predicted.total, of->predicted.tree + of->predicted.near + of->predicted.far, 1e-12);
-        tuned.measured[3] = (fmm_seconds){
+        tuned.choice.of[3].measured = (fmm_seconds){
             .tree = NAN, .near = 0.5 * plain.predicted.near, .far = (1.06 + 0.01 * r) * of->predicted.far, .total = plain.predicted.total};
         assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
         fmm_tuner_destroy(tuner);

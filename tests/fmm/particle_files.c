@@ -75,6 +75,9 @@ static void columns_are_read_with_and_without_header(void **state)
         {"a.CSV", "q,,x,y,z\r\n4,,1,2,3\r\n8,,-.5,6,7\r\n"},
         {"a.csv", "\"x\",\"y\", \"z\",\"q\"\n\"1\",2,3,4\n-.5,6,7,8\n"},
         {"a.csv", "\xEF\xBB\xBFx,y,z,q\n1,2,3,4\n-.5,6,7,8\n"},
+        {"a.csv", "X,Y,Z,Charge\n1,2,3,4\n-.5,6,7,8\n"},
+        {"a.txt", "# columns: x y z q\n1 2 3 4\n-.5 6 7 8\n"},
+        {"a.txt", "# columns: x y z q\n# q z y x\n# more\n4 3 2 1\n8 7 6 -.5\n"},
     };
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         fmm_particles *p = right(files[f].name, files[f].text, 1, 2);
@@ -110,9 +113,8 @@ static void lines_of_white_space_are_empty(void **state)
 static void xyz_is_read_with_its_frames_and_properties(void **state)
 {
     (void)state;
-    static const char frames[] =
-        "2\nfirst\nH 1 2 3 4\nO -.5 6 7 8 rest\n\n1\nProperties=id:I:1:charge:R:1:pos:R:3 pbc=\"F F F\"\n17 4 1 2 3\n"
-        "1\nProperties=\"species:S:1:pos:R:3:q:R:1\"\nX 9 8 7 6\n";
+    static const char frames[] = "2\nfirst\nH 1 2 3 4\nO -.5 6 7 8\n\n1\nProperties=id:I:1:charge:R:1:pos:R:3 pbc=\"F F F\"\n17 4 1 2 3\n"
+                                 "1\nProperties=\"species:S:1:pos:R:3:q:R:1\"\nX 9 8 7 6\n";
     fmm_particles *p = right("a.xyz", frames, 1, 2);
     check(p, 0, 1, 2, 3, 4);
     check(p, 1, -0.5, 6, 7, 8);
@@ -123,6 +125,54 @@ static void xyz_is_read_with_its_frames_and_properties(void **state)
     p = right("a.xyz", frames, 3, 1);
     check(p, 0, 9, 8, 7, 6);
     fmm_particles_destroy(p);
+}
+
+static void xyz_notes_kinds_comments_and_periodic_boxes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *comment, *noted;
+        bool periodic;
+    } frames[] = {
+        {"Lattice=\"9 0 0 0 9 0 0 0 9\" Properties=species:S:1:pos:R:3:q:R:1 Time=2.5", "Lattice=\"9 0 0 0 9 0 0 0 9\" Time=2.5", true},
+        {"pbc=\"F F T\"  Properties=species:S:1:pos:R:3:q:R:1", "", true},
+        {"pbc=[F, F, F] Properties=species:S:1:pos:R:3:q:R:1 note=\"a \\\"b c\"", "note=\"a \\\"b c\"", false},
+        {"Lattice=\"9 0 0 0 9 0 0 0 9\" pbc=\"F F F\"", "Lattice=\"9 0 0 0 9 0 0 0 9\"", false},
+        {" it's \"plain\" ", "comment=\"it's \\\"plain\\\" \"", false},
+        {"open \" [", "comment=\"open \\\" [\"", false},
+        {"", NULL, false},
+    };
+    for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
+        char text[300];
+        snprintf(text, sizeof text, "2\n%s\nNa 1 2 3 4\nCl -.5 6 7 8\n", frames[f].comment);
+        fmm_particles *p = right("a.xyz", text, 1, 2);
+        assert_memory_equal(p->notes.kinds, "Na\0Cl", 6);
+        if (frames[f].noted)
+            assert_string_equal(p->notes.comment, frames[f].noted);
+        else
+            assert_null(p->notes.comment);
+        assert_int_equal(p->notes.periodic, frames[f].periodic);
+        fmm_particles_destroy(p);
+    }
+    fmm_particles *p = right("a.xyz", "1\nProperties=pos:R:3:q:R:1\n1 2 3 4\n", 1, 1);
+    assert_null(p->notes.kinds);
+    fmm_particles_destroy(p);
+}
+
+/* A simulation may still be writing the file. */
+static void an_incomplete_last_frame_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const rests[] = {"3\n", "3\nc\n", "3\nc\nX 1 2 3 4\nX 2 2 3 4\n"};
+    for (size_t r = 0; r < sizeof rests / sizeof *rests; r++) {
+        char text[100];
+        fmm_particles *p = NULL;
+        int64_t frames = 0;
+        snprintf(text, sizeof text, "1\na\nX 1 2 3 4\n1\nb\nX 5 2 3 4\n%s", rests[r]);
+        assert_int_equal(read_bytes("a.xyz", text, strlen(text), 2, &p, &frames), YOKE_OK);
+        assert_true(frames == 2 && p->x[0] == 5);
+        fmm_particles_destroy(p);
+    }
 }
 
 static void what_is_wrong_is_refused_with_its_line(void **state)
@@ -150,7 +200,8 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.txt", "1,2,3,4\n", "a.txt:1: 1 column; expected 4: x y z q, with blanks between them (for commas", 1},
         {"a.csv", "1 2 3 4\n", "a.csv:1: 1 column; expected 4: x y z q, with commas between them", 1},
         {"a.csv", "x;y;z;q\n1;2;3;4\n", "x, y, z and q, with commas between them, as the end of the file's name says; there is no x", 1},
-        {"a.txt", "x y z x q\n1 2 3 4 5\n", "a.txt:1: two columns of the header are called x", 1},
+        {"a.txt", "x y z x q\n1 2 3 4 5\n", "a.txt:1: two columns of the header hold x: \"x\" and \"x\"", 1},
+        {"a.csv", "x,y,z,charge,q\n1,2,3,4,5\n", "a.csv:1: two columns of the header hold q: \"charge\" and \"q\"", 1},
         {"a.txt", "x y z\n1 2 3\n",
          "a.txt:1: expected numbers, or a header with the columns x, y, z and q, with blanks between them (for commas the file's name ends "
          "with .csv); there is no q",
@@ -175,6 +226,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.xyz", "9\n\nX\nX\nX\n", "a.xyz:5: the file ends after 3 of 9 particles", 1},
         {"a.xyz", "2\n", "the file ends after 0 of 2 particles", 1},
         {"a.xyz", "1\n\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5", 1},
+        {"a.xyz", "1\n\nX 1 2 3 4 5 6\n", "a.xyz:3: 7 columns; expected 5: kind x y z q", 1},
         {"a.xyz", "1\n\nX 1 2 3 q\n", "a.xyz:3: q is \"q\"", 1},
         {"a.xyz", "1\n\nX 1 2 inf 4\n", "a.xyz:3: z is inf", 1},
         {"a.xyz", "1\n\nX 1 2 3 4\nrest\n", "a.xyz:4: expected the number of particles", 1},
@@ -319,11 +371,18 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(columns_are_read_with_and_without_header), cmocka_unit_test(files_without_particles_have_none),
-    cmocka_unit_test(lines_of_white_space_are_empty),           cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
-    cmocka_unit_test(what_is_wrong_is_refused_with_its_line),   cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
-    cmocka_unit_test(a_million_frames_are_passed_over_at_once), cmocka_unit_test(damaged_files_are_read_or_refused),
-    cmocka_unit_test(mutated_files_are_read_or_refused),        cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
+    cmocka_unit_test(columns_are_read_with_and_without_header),
+    cmocka_unit_test(files_without_particles_have_none),
+    cmocka_unit_test(lines_of_white_space_are_empty),
+    cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
+    cmocka_unit_test(xyz_notes_kinds_comments_and_periodic_boxes),
+    cmocka_unit_test(an_incomplete_last_frame_is_left_out),
+    cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
+    cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
+    cmocka_unit_test(a_million_frames_are_passed_over_at_once),
+    cmocka_unit_test(damaged_files_are_read_or_refused),
+    cmocka_unit_test(mutated_files_are_read_or_refused),
+    cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
 };
 
 UNIT_MAIN(tests, start, end)

@@ -314,7 +314,8 @@ static void sorting_is_predicted_until_it_is_measured(void **state)
         assert_near_part(after.total, after.tree + before.near + before.far, 1e-9);
         assert_near_part(tuned.choice.predicted.time_s, after.total, 1e-3);
         const double rest_s = (after.tree - tuned.sort_s) / tuned.factor[FMM_PART_TREE].value;
-        tuned.measured[DEPTH] = (fmm_seconds){.tree = tuned.sort_s + 1.06 * rest_s, .near = NAN, .far = NAN, .total = after.total};
+        tuned.choice.of[DEPTH].measured =
+            (fmm_seconds){.tree = tuned.sort_s + 1.06 * rest_s, .near = NAN, .far = NAN, .total = after.total};
         assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
         fmm_tuner_destroy(tuner);
     }

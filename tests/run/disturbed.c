@@ -143,10 +143,47 @@ static void a_round_tells_what_is_true_now(void **state)
     yoke_context_destroy(context);
 }
 
+/* As a trial that reports the shortest of several calls, which a busy machine slows down. */
+static yoke_status take_longer_than_told(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    static const double told_s = 1e-4;
+    const double end_s = yoke_clock_s() + 10 * told_s;
+    (void)user, (void)device, (void)units, (void)calls;
+    while (yoke_clock_s() < end_s) continue;
+    *seconds = told_s;
+    return YOKE_OK;
+}
+
+static void power_at_work_is_that_of_the_time_that_trials_take(void **state)
+{
+    (void)state;
+    static const double idle_w = 10, busy_w = 30;
+    yoke_context *context = start();
+    const yoke_run_options options = {.devices = "openmp", .objective = YOKE_OBJECTIVE_ENERGY, .declared = "idle=10,busy=30"};
+    const yoke_run_calibration of = {.work = "work",
+                                     .min_units = UNITS,
+                                     .max_units = UNITS,
+                                     .sizes = 2,
+                                     .budget_s = 0.02,
+                                     .trial = take_longer_than_told,
+                                     .shortest = 1};
+    const yoke_run_device *devices;
+    yoke_run *run = NULL;
+    int64_t count;
+    assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
+    assert_int_equal(yoke_run_calibrate(run, &of, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_devices(run, &devices, &count), YOKE_OK);
+    assert_true(devices[0].dynamic_w > 0);
+    assert_true(devices[0].idle_w + devices[0].dynamic_w < 1.2 * busy_w && devices[0].idle_w < 1.5 * idle_w);
+    yoke_run_destroy(run);
+    yoke_context_destroy(context);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(disturbed_trials_are_repeated_and_do_not_count),
     cmocka_unit_test(what_stays_disturbed_is_told),
     cmocka_unit_test(one_quiet_trial_is_enough_where_the_shortest_counts),
+    cmocka_unit_test(power_at_work_is_that_of_the_time_that_trials_take),
     cmocka_unit_test(the_store_keeps_that_until_it_is_measured_again),
     cmocka_unit_test(a_round_tells_what_is_true_now),
 };

@@ -219,10 +219,14 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_chan
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
-/* Sets the number of threads, unless it is 0.  Returns the previous number. */
+/*
+ * Sets the number of threads, unless it is 0.  Returns the previous number.  Within a parallel region of the caller OpenMP gives one
+ * thread, unless nested regions are allowed; this number is set too, so that costs are measured and stored for it.
+ */
 static int use_threads(int threads)
 {
-    int before = omp_get_max_threads();
+    const int before = omp_get_max_threads();
+    if (omp_get_active_level() >= omp_get_max_active_levels()) threads = 1;
     if (threads > 0) omp_set_num_threads(threads);
     return before;
 }

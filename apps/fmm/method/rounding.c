@@ -1,5 +1,5 @@
 /*
- * rounding.c - estimates the rounding error of the near field in single precision (methods/fast-multipole.md).
+ * rounding.c - estimates the rounding error of the near field in single precision (methods/fmm-order.md).
  */
 #include <float.h>
 #include <math.h>

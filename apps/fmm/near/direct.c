@@ -8,7 +8,7 @@
 #include "particles/coincident.h"
 #include "particles/scale.h"
 
-#define SLICE_PAIRS 4e9 /* number of pairs between two reports of progress: about a second */
+#define SLICE_PAIRS 5e8 /* number of pairs between two reports of progress: about a tenth of a second */
 
 static void sum_slice(const fmm_particles *particles, const fmm_field *field, int64_t begin, int64_t end)
 {

@@ -152,7 +152,7 @@ static double ratio(const squares *s, double *uncertainty, double *norm)
     const bool known = s->all + change > 0 && isfinite(s->all); /* otherwise the field is wrong or overflows, and only the sample counts */
     const double size = known ? s->all + change : exact;
     double scatter = 0, weight = 0;
-    *uncertainty = 0;
+    *uncertainty = s->count > 1 ? 0 : (double)NAN; /* one particle does not show it */
     *norm = size > 0 ? sqrt(exact / size) : 1;
     if (error == 0) return 0;
     for (int64_t k = 0; k < s->count; k++) {
@@ -160,8 +160,7 @@ static double ratio(const squares *s, double *uncertainty, double *norm)
         scatter += pow(s->weight[k] * ((s->error[k] - error) / error - (square - of) / size), 2);
         weight += s->weight[k];
     }
-    if (s->count > 1) scatter *= (double)s->count / (double)(s->count - 1);
-    *uncertainty = 0.5 * sqrt(scatter) / weight;
+    if (s->count > 1) scatter *= (double)s->count / (double)(s->count - 1), *uncertainty = 0.5 * sqrt(scatter) / weight;
     return sqrt(error / size);
 }
 

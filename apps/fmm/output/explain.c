@@ -42,10 +42,9 @@ typedef struct figure {
     const char *base;
 } figure;
 
-static void print_tree(FILE *out, const fmm_depth *chosen, const char *kind, int64_t size, int depth, const fmm_depth *of,
-                       const fmm_seconds *m)
+static void print_tree(FILE *out, const fmm_depth *chosen, const char *kind, int64_t size, int depth, const fmm_depth *of)
 {
-    const fmm_seconds *p = &of->predicted;
+    const fmm_seconds *p = &of->predicted, *m = &of->measured;
     fprintf(out, "\"%s %lld%s\" %d %d %.9g %.9g %.6e %.6e %.6e %.6e %.6e %.6e %.6e %.6e\n", kind, (long long)size, of == chosen ? "*" : "",
             depth, of->order, of->near_pairs, of->far_pairs, p->tree, p->near, p->far, p->total, m->tree, m->near, m->far, m->total);
 }
@@ -58,14 +57,14 @@ static void print_data(FILE *out, const void *data)
     const fmm_depth *chosen = fmm_chosen(choice);
     fprintf(out, "# yoke fmm: %s by tree.  *: the chosen one.  nan: not measured\n", unit_of(tuned));
     fputs("# 1 tree  2 depth  3 order  4 near pairs  5 far pairs  6-9 predicted tree, near, far, total  10-13 measured, the same\n", out);
-    for (int d = choice->first; d <= choice->last; d++) print_tree(out, chosen, "depth", d, d, &choice->of[d], &tuned->measured[d]);
+    for (int d = choice->first; d <= choice->last; d++) print_tree(out, chosen, "depth", d, d, &choice->of[d]);
     if (choice->cells > 0) {
         fputc('\n', out);
-        print_tree(out, chosen, "cells", choice->cells, fmm_depth_of_cells(choice->cells), &choice->of_cells, &tuned->measured_cells);
+        print_tree(out, chosen, "cells", choice->cells, fmm_depth_of_cells(choice->cells), &choice->of_cells);
     }
     if (choice->num_capacities) fputc('\n', out);
     for (int k = 0; k < choice->num_capacities; k++)
-        print_tree(out, chosen, "leaf", choice->capacity[k], choice->depth_at[k], &choice->at[k], &tuned->measured_at[k]);
+        print_tree(out, chosen, "leaf", choice->capacity[k], choice->depth_at[k], &choice->at[k]);
 }
 
 static void print_script(FILE *out, const void *data)
@@ -122,15 +121,15 @@ json_t *fmm_waves_json(uint64_t levels, int set)
 }
 
 /* cells, capacity: 0 if the tree is of another kind. */
-static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
+static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of)
 {
     return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
                      cells > 0 ? json_integer(cells) : json_null(), "leaf_capacity", capacity > 0 ? json_integer(capacity) : json_null(),
                      "order", of->order, "plane_waves", fmm_waves_json(of->waves, of->set), "near_pairs", app_json_number(of->near_pairs),
                      "far_pairs", app_json_number(of->far_pairs), "predicted", app_json_number(of->predicted.total), "measured",
-                     app_json_number(measured->total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
-                     seconds_json(measured), "predicted_j", app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part),
-                     "frequencies_hz", each_json(of->devices, of->frequency_hz), "by_operations",
+                     app_json_number(of->measured.total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
+                     seconds_json(&of->measured), "predicted_j", app_json_number(of->predicted_j), "shares",
+                     each_json(of->devices, of->part), "frequencies_hz", each_json(of->devices, of->frequency_hz), "by_operations",
                      of->by_operations > 0 && !of->devices ? app_json_number(of->by_operations) : json_null());
 }
 
@@ -149,13 +148,11 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
 {
     json_t *costs = json_array();
     for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
-        costs = app_json_append(costs, tree_json(d, 0, 0, &tuned->choice.of[d], &tuned->measured[d]));
+        costs = app_json_append(costs, tree_json(d, 0, 0, &tuned->choice.of[d]));
     if (tuned && tuned->choice.cells > 0)
-        costs = app_json_append(costs, tree_json(fmm_depth_of_cells(tuned->choice.cells), tuned->choice.cells, 0, &tuned->choice.of_cells,
-                                                 &tuned->measured_cells));
+        costs = app_json_append(costs, tree_json(fmm_depth_of_cells(tuned->choice.cells), tuned->choice.cells, 0, &tuned->choice.of_cells));
     for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
-        costs = app_json_append(
-            costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
+        costs = app_json_append(costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
     return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:b, s:o, s:o, s:o}", "unit", unit_of(tuned), "costs", costs, "depths_estimated",
                      tuned->choice.estimated, "depth_by_operations", fmm_depth_by_operations(&tuned->choice), "corrections",

@@ -67,6 +67,15 @@ static json_t *shared_of(const fmm_solution *f)
                      app_json_number(told->measured.energy_j));
 }
 
+/* Null: energies were not asked for, or are those of devices. */
+static json_t *energy_of(const yoke_energy *energy)
+{
+    if (energy->kind == YOKE_ENERGY_NONE && !*energy->why_not) return json_null();
+    return json_pack("{s:o, s:o, s:s, s:o}", "value_j", app_json_number(energy->value_j), "uncertainty_j",
+                     app_json_number(energy->uncertainty_j), "kind", yoke_energy_kind_text(energy->kind), "why_not",
+                     text_or_null(*energy->why_not ? energy->why_not : NULL));
+}
+
 /* Sets the keys of one frame. */
 static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_result *r)
 {
@@ -103,6 +112,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"memory", memory_of(f)},
                              {"near_field", near_field_of(f)},
                              {"shared", shared_of(f)},
+                             {"energy", energy_of(&f->energy)},
                              {"seconds", seconds_of(r)}};
     return set_all(context, object, (int)(sizeof entries / sizeof *entries), entries);
 }

@@ -1,5 +1,7 @@
 #include "output/write.h"
 
+#include <string.h>
+
 #include "common/files/file.h"
 #include "output/vtu.h"
 #include "particles/format.h"
@@ -26,13 +28,17 @@ static void print_columns(FILE *out, const fmm_particles *particles, const fmm_f
     for (int64_t i = 0; i < particles->count; i++) print_particle(out, particles, field, i, between);
 }
 
-/* Prints extended XYZ.  The species of particles is not known, so it is X. */
+/* Prints extended XYZ.  The kind of particles is X where it is not known. */
 static void print_xyz(FILE *out, const fmm_particles *particles, const fmm_field *field)
 {
-    fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"\n", (long long)particles->count,
-            field ? ":potential:R:1" : "", field && field->gx ? ":forces:R:3" : "");
+    const fmm_notes *notes = &particles->notes;
+    const char *kind = notes->kinds;
+    const bool commented = notes->comment && *notes->comment;
+    fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"%s%s\n", (long long)particles->count,
+            field ? ":potential:R:1" : "", field && field->gx ? ":forces:R:3" : "", commented ? " " : "", commented ? notes->comment : "");
     for (int64_t i = 0; i < particles->count; i++) {
-        fputs("X ", out);
+        fprintf(out, "%s ", kind ? kind : "X");
+        if (kind) kind += strlen(kind) + 1;
         print_particle(out, particles, field, i, ' ');
     }
 }

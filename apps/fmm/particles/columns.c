@@ -1,10 +1,11 @@
 /* columns.c - reads particles in columns of text or CSV, with or without a header. */
 #include <string.h>
+#include <strings.h>
 
 #include "particles/lines.h"
 #include "particles/readers.h"
 
-enum { MAX_COLUMNS = 64, NEEDED = 4 };
+enum { MAX_COLUMNS = 64, NEEDED = 4, CHARGE = 3 };
 
 static const char *const names[NEEDED] = {"x", "y", "z", "q"};
 
@@ -14,10 +15,11 @@ typedef struct columns {
     int count, at[NEEDED];
 } columns;
 
-static int find(const char *name, int count, char *const *fields)
+/* Returns the first column, from `first` on, that holds the value of this number, or -1. */
+static int find(int value, int first, int count, char *const *fields)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(fields[i], name)) return i;
+    for (int i = first; i < count; i++)
+        if (!strcasecmp(fields[i], names[value]) || (value == CHARGE && !strcasecmp(fields[i], "charge"))) return i;
     return -1;
 }
 
@@ -28,20 +30,11 @@ static const char *separators(const columns *c)
                     : "with blanks between them (for commas the file's name ends with .csv)";
 }
 
-/* Returns the name of the first needed column that occurs twice in a header; NULL: none. */
-static const char *find_double(const columns *c, char *const *fields)
-{
-    for (int n = 0; n < NEEDED; n++)
-        if (c->at[n] + 1 < c->count && find(fields[c->at[n]], c->count - c->at[n] - 1, fields + c->at[n] + 1) >= 0) return fields[c->at[n]];
-    return NULL;
-}
-
 /* Finds the needed columns in a header.  Returns the name of a missing one, or NULL. */
 static const char *find_columns(columns *c, char *const *fields)
 {
     for (int n = 0; n < NEEDED; n++) {
-        c->at[n] = find(names[n], c->count, fields);
-        if (c->at[n] < 0 && n == 3) c->at[n] = find("charge", c->count, fields);
+        c->at[n] = find(n, 0, c->count, fields);
         if (c->at[n] < 0) return names[n];
     }
     return NULL;
@@ -50,34 +43,70 @@ static const char *find_columns(columns *c, char *const *fields)
 /* Skips all characters that fmm_fields_cut omits.  A line that consists of them is empty. */
 static char *without_blanks(char *line) { return line + strspn(line, " \t\v\f\r"); }
 
-/*
- * Reads up to the header or the first line of numbers.  *first: this line of numbers; NULL: there is a header, or nothing at all.  A
- * comment that names all four columns is a header too.
- */
-static yoke_status read_header(fmm_lines *lines, columns *c, char **first)
+/* Refuses a header with two columns for the same value. */
+static yoke_status check_double(const fmm_lines *lines, const columns *c, char *const *fields)
 {
-    char *fields[MAX_COLUMNS], *line;
-    *first = NULL;
-    while ((line = fmm_lines_next(lines))) {
-        line = without_blanks(line);
-        bool comment = *line == '#';
-        if (!*line) continue;
-        if (!comment && fmm_field_is_number(line)) {
-            *first = line;
-            return YOKE_OK;
-        }
-        c->count = fmm_fields_cut(line + comment, c->comma, MAX_COLUMNS, fields);
-        if (c->count > MAX_COLUMNS && !comment) return fmm_lines_fail(lines, "%d columns; there may be up to %d", c->count, MAX_COLUMNS);
-        const char *missing = c->count <= MAX_COLUMNS ? find_columns(c, fields) : names[0];
-        c->header = !missing;
-        const char *twice = c->header ? find_double(c, fields) : NULL;
-        if (twice) return fmm_lines_fail(lines, "two columns of the header are called %s; which one is meant?", twice);
-        if (c->header) return YOKE_OK;
-        if (!comment)
-            return fmm_lines_fail(lines, "expected numbers, or a header with the columns x, y, z and q, %s; there is no %s in \"%.40s%s\"",
-                                  separators(c), missing, fields[0], c->count > 1 ? " ..." : "");
+    for (int n = 0; n < NEEDED; n++) {
+        const int other = find(n, c->at[n] + 1, c->count, fields);
+        if (other >= 0)
+            return fmm_lines_fail(lines, "two columns of the header hold %s: \"%.40s\" and \"%.40s\"; which one is meant?", names[n],
+                                  fields[c->at[n]], fields[other]);
     }
     return YOKE_OK;
+}
+
+/* Reads a header, which is no comment. */
+static yoke_status read_names(const fmm_lines *lines, columns *c, char *line)
+{
+    char *fields[MAX_COLUMNS];
+    c->count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
+    if (c->count > MAX_COLUMNS) return fmm_lines_fail(lines, "%d columns; there may be up to %d", c->count, MAX_COLUMNS);
+    const char *missing = find_columns(c, fields);
+    c->header = !missing;
+    if (missing)
+        return fmm_lines_fail(lines, "expected numbers, or a header with the columns x, y, z and q, %s; there is no %s in \"%.40s%s\"",
+                              separators(c), missing, fields[0], c->count > 1 ? " ..." : "");
+    return check_double(lines, c, fields);
+}
+
+/* A comment may be a header too: if it names all four columns, and as many columns as the first line of numbers has. */
+static yoke_status read_comment(const fmm_lines *lines, columns *c, char *line, int columns_of_numbers)
+{
+    char *fields[MAX_COLUMNS];
+    const int count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
+    if (count != columns_of_numbers || count > MAX_COLUMNS) return YOKE_OK;
+    c->count = count;
+    c->header = !find_columns(c, fields);
+    return c->header ? check_double(lines, c, fields) : YOKE_OK;
+}
+
+/* Reads the comments that precede the first line of numbers, which has this number of columns, up to one that is a header. */
+static yoke_status read_comments(fmm_lines *lines, columns *c, int columns_of_numbers)
+{
+    char *line;
+    yoke_status status = YOKE_OK;
+    while (!status && !c->header && (line = fmm_lines_next(lines))) {
+        line = without_blanks(line);
+        if (*line && *line != '#') break;
+        if (*line == '#') status = read_comment(lines, c, line + 1, columns_of_numbers);
+    }
+    return status;
+}
+
+/* Reads the header, if there is one.  The lines of numbers are next; comments may still precede them. */
+static yoke_status read_header(fmm_lines *lines, columns *c)
+{
+    const fmm_place begin = lines->next;
+    fmm_place at = begin;
+    char *line = fmm_lines_next(lines), *fields[1];
+    while (line && (*(line = without_blanks(line)) == '#' || !*line)) at = lines->next, line = fmm_lines_next(lines);
+    if (!line) return YOKE_OK;
+    if (!fmm_field_is_number(line)) return read_names(lines, c, line);
+    const int columns_of_numbers = fmm_fields_cut(line, c->comma, 1, fields);
+    lines->next = begin;
+    yoke_status status = read_comments(lines, c, columns_of_numbers);
+    lines->next = at;
+    return status;
 }
 
 static yoke_status read_particle(const fmm_lines *lines, const columns *c, char *line, fmm_particles *p, int64_t i)
@@ -93,11 +122,11 @@ static yoke_status read_particle(const fmm_lines *lines, const columns *c, char 
     return status;
 }
 
-static yoke_status read_particles(fmm_lines *lines, const columns *c, char *first, fmm_particles *particles)
+static yoke_status read_particles(fmm_lines *lines, const columns *c, fmm_particles *particles)
 {
     int64_t count = 0;
     yoke_status status = YOKE_OK;
-    for (char *line = first ? first : fmm_lines_next(lines); line && !status; line = fmm_lines_next(lines)) {
+    for (char *line = fmm_lines_next(lines); line && !status; line = fmm_lines_next(lines)) {
         line = without_blanks(line);
         if (*line && *line != '#') status = read_particle(lines, c, line, particles, count++);
     }
@@ -110,17 +139,16 @@ yoke_status fmm_columns_read(yoke_context *context, const char *path, bool comma
     fmm_lines lines;
     fmm_particles *created = NULL;
     columns c = {.comma = comma};
-    char *first = NULL;
     yoke_status status = fmm_lines_read(context, path, &lines);
     if (status) return status;
-    status = read_header(&lines, &c, &first);
+    status = read_header(&lines, &c);
     if (!c.header) c = (columns){comma, false, NEEDED, {0, 1, 2, 3}};
-    int64_t most = !status ? fmm_lines_left(&lines) + 1 : 0;
+    int64_t most = !status ? fmm_lines_left(&lines) : 0;
     if (!status && most > FMM_MAX_PARTICLES)
         status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: %lld lines; there may be up to %d particles", path, (long long)most,
                            FMM_MAX_PARTICLES);
     if (!status) status = fmm_particles_create(context, most, &created);
-    if (!status) status = read_particles(&lines, &c, first, created);
+    if (!status) status = read_particles(&lines, &c, created);
     fmm_lines_release(&lines);
     if (status)
         fmm_particles_destroy(created);

@@ -187,6 +187,89 @@ yoke_status fmm_h5md_open(yoke_context *context, const char *path, fmm_h5md **h5
     return YOKE_OK;
 }
 
+/* Reads one number; returns NaN if that fails.  `space`: of its place in the dataset, or H5S_ALL. */
+static double read_number(hid_t set, hid_t space)
+{
+    double value;
+    hid_t memory = H5Screate(H5S_SCALAR);
+    const bool read = H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &value) >= 0;
+    H5Sclose(memory);
+    return read ? value : NAN;
+}
+
+/* The attribute `offset` of a dataset; 0: it has none. */
+static double read_offset(hid_t set)
+{
+    double value = 0;
+    if (H5Aexists(set, "offset") <= 0) return 0;
+    hid_t offset = H5Aopen(set, "offset", H5P_DEFAULT), space = H5Aget_space(offset);
+    if (H5Sget_simple_extent_npoints(space) != 1 || H5Aread(offset, H5T_NATIVE_DOUBLE, &value) < 0) value = NAN;
+    H5Sclose(space);
+    H5Aclose(offset);
+    return value;
+}
+
+/* Reads a dataset with a number for each frame, or with the difference of the numbers of two frames. */
+static double read_of_frame(hid_t set, hid_t space, int64_t frame)
+{
+    const hsize_t at = (hsize_t)frame, one = 1;
+    hsize_t frames;
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (rank == 0) return read_offset(set) + (double)frame * read_number(set, H5S_ALL);
+    if (rank != 1 || H5Sget_simple_extent_dims(space, &frames, NULL) != 1 || at >= frames) return NAN;
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL) < 0 ? NAN : read_number(set, space);
+}
+
+/* The step or the time of a frame's positions; NaN: unknown. */
+static double read_when(const fmm_h5md *r, const char *name, int64_t frame)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/position/%s", r->group, name);
+    if (!r->position.timed || H5Lexists(r->file, path, H5P_DEFAULT) <= 0) return NAN;
+    hid_t set = H5Dopen2(r->file, path, H5P_DEFAULT);
+    if (set < 0) return NAN;
+    hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    const H5T_class_t class = H5Tget_class(type);
+    const double value = class == H5T_FLOAT || class == H5T_INTEGER ? read_of_frame(set, space, frame) : NAN;
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Dclose(set);
+    return value;
+}
+
+/* Whether a boundary of the box is periodic. */
+static bool read_periodic(const fmm_h5md *r)
+{
+    enum { MOST_BYTES = 64 };
+    char path[300], texts[3 * MOST_BYTES + 1] = "", *pointers[3] = {NULL};
+    snprintf(path, sizeof path, "%s/box", r->group);
+    if (H5Lexists(r->file, path, H5P_DEFAULT) <= 0 || H5Aexists_by_name(r->file, path, "boundary", H5P_DEFAULT) <= 0) return false;
+    hid_t boundary = H5Aopen_by_name(r->file, path, "boundary", H5P_DEFAULT, H5P_DEFAULT);
+    if (boundary < 0) return false;
+    hid_t type = H5Aget_type(boundary), space = H5Aget_space(boundary);
+    const bool three = H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 3;
+    bool periodic = false;
+    if (three && H5Tis_variable_str(type) > 0) {
+        if (H5Aread(boundary, type, pointers) >= 0)
+            for (int d = 0; d < 3; d++) periodic |= pointers[d] && !strcmp(pointers[d], "periodic");
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
+    } else if (three && H5Tget_size(type) <= MOST_BYTES && H5Aread(boundary, type, texts) >= 0) {
+        for (int d = 0; d < 3; d++) periodic |= !strncmp(texts + (size_t)d * H5Tget_size(type), "periodic", strlen("periodic"));
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(boundary);
+    return periodic;
+}
+
+static void read_notes(const fmm_h5md *r, int64_t frame, fmm_notes *notes)
+{
+    const double step = read_when(r, "step", frame);
+    if (step >= 0 && step < 0x1p63) notes->step = (int64_t)step;
+    notes->time = read_when(r, "time", frame);
+    notes->periodic = read_periodic(r);
+}
+
 static yoke_status read_particles(const fmm_h5md *r, int64_t frame, fmm_particles *p)
 {
     double *places = NULL;
@@ -207,6 +290,7 @@ yoke_status fmm_h5md_read(fmm_h5md *r, int64_t frame, fmm_particles **particles)
     if (!status) status = check_written(r, "charge", &r->charge, frame - 1);
     if (!status) status = fmm_particles_create(r->context, r->count, &created);
     if (!status) status = read_particles(r, frame - 1, created);
+    if (!status) read_notes(r, frame - 1, &created->notes);
     if (status)
         fmm_particles_destroy(created);
     else

@@ -1,5 +1,6 @@
 /* h5md_write.c - writes results to H5MD files, frame by frame. */
 #include <hdf5.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,10 @@ struct fmm_h5md_writer {
     int failed;
     int64_t frames, added;   /* number of frames in total, and of those added so far */
     int64_t count;           /* particles of each frame */
+    int64_t step;            /* of the current frame */
+    double time;             /* likewise */
     int potential, gradient; /* whether they are written */
+    int timed;               /* whether times are written */
     double *triples;         /* [count][3] */
 };
 
@@ -66,7 +70,7 @@ static hid_t make_set(writer *w, const char *path, int rank, const hsize_t *size
     return set;
 }
 
-/* Creates the datasets for values of all frames, [frames][count] or [frames][count][3], and for the frames' numbers. */
+/* Creates the datasets for values of all frames, [frames][count] or [frames][count][3], and for the frames' steps and times. */
 static void make_frames(writer *w, const char *name, int components)
 {
     const hsize_t size[3] = {(hsize_t)w->frames, (hsize_t)w->count, (hsize_t)components};
@@ -76,6 +80,10 @@ static void make_frames(writer *w, const char *name, int components)
     if (set >= 0) H5Dclose(set);
     snprintf(path, sizeof path, "particles/all/%s/step", name);
     set = make_set(w, path, 1, size, H5T_NATIVE_INT64);
+    if (set >= 0) H5Dclose(set);
+    if (!w->timed) return;
+    snprintf(path, sizeof path, "particles/all/%s/time", name);
+    set = make_set(w, path, 1, size, H5T_NATIVE_DOUBLE);
     if (set >= 0) H5Dclose(set);
 }
 
@@ -89,20 +97,23 @@ static void write_part(writer *w, hid_t set, int rank, const hsize_t *start, con
     H5Sclose(space);
 }
 
-static void write_frame(writer *w, const char *name, int components, const double *values)
+/* Writes the current frame's values of NAME/part. */
+static void write_part_of(writer *w, const char *name, const char *part, int components, hid_t type, const void *values)
 {
-    const hsize_t start[3] = {(hsize_t)w->added}, size[3] = {1, (hsize_t)w->count, (hsize_t)components}, one = 1;
+    const hsize_t start[3] = {(hsize_t)w->added}, size[3] = {1, (hsize_t)w->count, (hsize_t)components};
     char path[100];
-    snprintf(path, sizeof path, "particles/all/%s/value", name);
+    snprintf(path, sizeof path, "particles/all/%s/%s", name, part);
     hid_t set = note(w, H5Dopen2(w->file, path, H5P_DEFAULT));
     if (set < 0) return;
-    if (w->count > 0) write_part(w, set, components > 1 ? 3 : 2, start, size, H5T_NATIVE_DOUBLE, values);
+    if (w->count > 0 || components == 0) write_part(w, set, components > 1 ? 3 : components + 1, start, size, type, values);
     H5Dclose(set);
-    snprintf(path, sizeof path, "particles/all/%s/step", name);
-    set = note(w, H5Dopen2(w->file, path, H5P_DEFAULT));
-    if (set < 0) return;
-    write_part(w, set, 1, start, &one, H5T_NATIVE_INT64, &w->added);
-    H5Dclose(set);
+}
+
+static void write_frame(writer *w, const char *name, int components, const double *values)
+{
+    write_part_of(w, name, "value", components, H5T_NATIVE_DOUBLE, values);
+    write_part_of(w, name, "step", 0, H5T_NATIVE_INT64, &w->step);
+    if (w->timed) write_part_of(w, name, "time", 0, H5T_NATIVE_DOUBLE, &w->time);
 }
 
 /* Writes charges.  If there is only one frame, they do not depend on time. */
@@ -159,6 +170,7 @@ static yoke_status make_sets(writer *w, const fmm_particles *particles, const fm
     w->count = particles->count;
     w->potential = field != NULL;
     w->gradient = field && field->gx;
+    w->timed = isfinite(particles->notes.time);
     yoke_status status = yoke_allocate_untouched(w->context, 3 * w->count, sizeof *w->triples, &w->triples);
     if (status) return status;
     make_frames(w, "position", 3);
@@ -219,6 +231,8 @@ yoke_status fmm_h5md_add(fmm_h5md_writer *w, const fmm_particles *particles, con
     if (w->added == w->frames || (field != NULL) != w->potential || (field && field->gx) != w->gradient)
         return yoke_fail(w->context, YOKE_ERROR_ARGUMENT, "%s: frame %lld of %lld, or its fields, are not those that were told", w->path,
                          (long long)w->added + 1, (long long)w->frames);
+    w->step = particles->notes.step >= 0 ? particles->notes.step : w->added;
+    w->time = particles->notes.time;
     write_particles(w, particles, field);
     w->added++;
     return check_made(w);

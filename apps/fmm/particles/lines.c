@@ -58,11 +58,12 @@ static yoke_status make_room(fmm_lines *lines)
 
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines)
 {
-    *lines = (fmm_lines){.context = context, .path = path};
-    FILE *in = fopen(path, "rb");
+    const bool standard = !strcmp(path, "-");
+    *lines = (fmm_lines){.context = context, .path = standard ? "standard input" : path};
+    FILE *in = standard ? stdin : fopen(path, "rb");
     if (!in) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     yoke_status status = read_all(lines, in);
-    fclose(in);
+    if (!standard) fclose(in);
     if (!status) status = check_text(lines);
     if (!status) status = make_room(lines);
     if (status)

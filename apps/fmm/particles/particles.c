@@ -1,5 +1,7 @@
 #include "particles/particles.h"
 
+#include <math.h>
+
 yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **values)
 {
     double *created = NULL;
@@ -18,7 +20,7 @@ yoke_status fmm_particles_create_unplaced(yoke_context *context, int64_t count, 
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld particles; there may be 0 to %d", (long long)count, FMM_MAX_PARTICLES);
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
-    *created = (fmm_particles){.context = context, .count = count};
+    *created = (fmm_particles){.context = context, .count = count, .notes = {.step = -1, .time = NAN}};
     status = yoke_allocate_untouched(context, count, sizeof *created->x, &created->x);
     if (!status) status = yoke_allocate_untouched(context, count, sizeof *created->y, &created->y);
     if (!status) status = yoke_allocate_untouched(context, count, sizeof *created->z, &created->z);
@@ -49,5 +51,7 @@ void fmm_particles_destroy(fmm_particles *particles)
     yoke_release(context, particles->y);
     yoke_release(context, particles->z);
     yoke_release(context, particles->charge);
+    yoke_release(context, particles->notes.kinds);
+    yoke_release(context, particles->notes.comment);
     yoke_release(context, particles);
 }

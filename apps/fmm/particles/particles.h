@@ -4,9 +4,20 @@
 #ifndef FMM_PARTICLES_PARTICLES_H
 #define FMM_PARTICLES_PARTICLES_H
 
+#include <stdbool.h>
+
 #include "yoke/yoke.h"
 
 enum { FMM_MAX_PARTICLES = INT32_MAX }; /* numbers of particles fit in int32_t */
+
+/* What a file says about its particles beside positions and charges.  Nothing is computed with it; files of results repeat it. */
+typedef struct fmm_notes {
+    char *kinds;   /* of all particles in their order, each with a 0 at its end; NULL: unknown */
+    char *comment; /* of extended XYZ: its entries other than Properties and pbc; NULL: none */
+    int64_t step;  /* of a simulation; -1: unknown */
+    double time;   /* of a simulation, in the file's unit; NaN: unknown */
+    bool periodic; /* its box has periodic boundaries, which are not computed with */
+} fmm_notes;
 
 /*
  * Charges q at positions (x, y, z), in any consistent unit.  Each array has `count` values and is aligned to 64 bytes.  All values are
@@ -22,6 +33,7 @@ typedef struct fmm_particles {
     int64_t count;
     double *x, *y, *z, *charge;
     double softening; /* H; 0: none, and particles at the same position do not act on each other */
+    fmm_notes notes;  /* its texts are owned */
 } fmm_particles;
 
 /* Creates values [count], all 0, in pages near the threads to which a static schedule assigns them.  Errors: MEMORY. */

@@ -4,6 +4,7 @@
 
 #include "particles/lines.h"
 #include "particles/readers.h"
+#include "particles/xyz_comment.h"
 
 enum { MAX_COLUMNS = 64 };
 
@@ -14,9 +15,9 @@ struct fmm_xyz {
     fmm_place *place; /* [frames] */
 };
 
-/* Columns in the lines of a frame: those of the first coordinate and of the charge, and their minimum number. */
+/* Columns in the lines of a frame: those of the kind (-1: none), the first coordinate and the charge, and their number. */
 typedef struct layout {
-    int position, charge, least;
+    int kind, position, charge, number;
     bool given; /* by Properties */
 } layout;
 
@@ -37,13 +38,11 @@ static bool names_charge(const char *name)
     return !strcmp(name, "charge") || !strcmp(name, "charges") || !strcmp(name, "initial_charges") || !strcmp(name, "q");
 }
 
-/* Reads Properties=species:S:1:pos:R:3:charge:R:1: triples of name, type and number of columns, up to a blank or in quotes. */
+/* Reads species:S:1:pos:R:3:charge:R:1: triples of name, type and number of columns. */
 static yoke_status read_properties(const fmm_lines *lines, char *text, layout *l)
 {
     int column = 0;
-    *l = (layout){.position = -1, .charge = -1, .given = true};
-    if (*text == '"') text++;
-    text[strcspn(text, "\" \t")] = 0;
+    *l = (layout){.kind = -1, .position = -1, .charge = -1, .given = true};
     for (char *name = text; name && *name;) {
         char *type = strchr(name, ':'), *width = type ? strchr(type + 1, ':') : NULL, *next;
         if (!width) return fmm_lines_fail(lines, "Properties: expected triples name:type:columns");
@@ -51,42 +50,69 @@ static yoke_status read_properties(const fmm_lines *lines, char *text, layout *l
         long columns = strtol(width + 1, &next, 10);
         if (columns < 1 || columns > MAX_COLUMNS || (*next && *next != ':'))
             return fmm_lines_fail(lines, "Properties: expected a number of columns from 1 to %d after %.40s", MAX_COLUMNS, name);
+        if (!strcmp(name, "species") && columns == 1) l->kind = column;
         if (!strcmp(name, "pos") && columns == 3) l->position = column;
         if (names_charge(name) && columns == 1) l->charge = column;
         column += (int)columns;
         if (column > MAX_COLUMNS) return fmm_lines_fail(lines, "Properties: more than %d columns", MAX_COLUMNS);
         name = *next ? next + 1 : next;
     }
-    l->least = column;
+    l->number = column;
     if (l->position < 0) return fmm_lines_fail(lines, "Properties has no pos of 3 columns");
     if (l->charge < 0) return fmm_lines_fail(lines, "Properties has no charge (or charges, initial_charges, q) of 1 column");
     return YOKE_OK;
 }
 
-static yoke_status read_comment(const fmm_lines *lines, char *comment, layout *l)
+static yoke_status read_comment(const fmm_lines *lines, char *comment, layout *l, fmm_notes *notes)
 {
-    *l = (layout){.position = 1, .charge = 4, .least = 5};
-    char *properties = strstr(comment, "Properties=");
-    return properties ? read_properties(lines, properties + strlen("Properties="), l) : YOKE_OK;
+    char *properties;
+    *l = (layout){.kind = 0, .position = 1, .charge = 4, .number = 5};
+    yoke_status status = fmm_xyz_comment_read(lines->context, comment, notes, &properties);
+    return status || !properties ? status : read_properties(lines, properties, l);
 }
 
-static yoke_status read_particle(const fmm_lines *lines, const layout *l, char *line, fmm_particles *p, int64_t i)
+/* The kinds of the particles that were read, each with a 0 at its end. */
+typedef struct kinds {
+    int64_t size, capacity;
+    char **texts; /* those of the particles' notes */
+} kinds;
+
+static yoke_status add_kind(yoke_context *context, kinds *k, const char *kind)
+{
+    enum { FIRST_BYTES = 1 << 12 };
+    yoke_status status = YOKE_OK;
+    for (const char *c = kind; !status; c++) {
+        status = yoke_grow(context, k->texts, k->size, &k->capacity, FIRST_BYTES, 1);
+        if (!status) (*k->texts)[k->size++] = *c;
+        if (!*c) break;
+    }
+    return status;
+}
+
+static yoke_status read_particle(const fmm_lines *lines, const layout *l, char *line, fmm_particles *p, int64_t i, kinds *k)
 {
     char *fields[MAX_COLUMNS];
     int count = fmm_fields_cut(line, false, MAX_COLUMNS, fields);
-    if (count < l->least)
-        return fmm_lines_fail(lines, "%d columns; expected %d%s", count, l->least, l->given ? " as in Properties" : ": kind x y z q");
+    if (count != l->number)
+        return fmm_lines_fail(lines, "%d columns; expected %d%s", count, l->number,
+                              l->given ? " as in Properties" : ": kind x y z q (Properties=... in the comment describes others)");
     yoke_status status = fmm_lines_number(lines, fields[l->position], "x", p->x + i);
     if (!status) status = fmm_lines_number(lines, fields[l->position + 1], "y", p->y + i);
     if (!status) status = fmm_lines_number(lines, fields[l->position + 2], "z", p->z + i);
     if (!status) status = fmm_lines_number(lines, fields[l->charge], "q", p->charge + i);
+    if (!status && l->kind >= 0) status = add_kind(lines->context, k, fields[l->kind]);
     return status;
 }
 
-static yoke_status ended(const fmm_lines *lines, int64_t there, int64_t count)
+/* Refuses a frame at whose place the file ends, or leaves it out if there are others before it. */
+static yoke_status ended(const fmm_xyz *xyz, int64_t there, int64_t count)
 {
-    return fmm_lines_fail(lines, "the file ends after %lld of %lld particles: it is truncated, or the number is wrong", (long long)there,
-                          (long long)count);
+    if (xyz->frames == 0)
+        return fmm_lines_fail(&xyz->lines, "the file ends after %lld of %lld particles: it is truncated, or the number is wrong",
+                              (long long)there, (long long)count);
+    yoke_log(xyz->context, YOKE_LOG_WARNING, "%s: frame %lld is left out, because the file ends after %lld of its %lld particles",
+             xyz->lines.path, (long long)xyz->frames + 1, (long long)there, (long long)count);
+    return YOKE_OK;
 }
 
 /* Skips the next frame, and records its position.  *more: there was a frame. */
@@ -103,10 +129,14 @@ static yoke_status find_frame(fmm_xyz *xyz, bool *more)
     *more = line != NULL;
     if (!line) return YOKE_OK;
     yoke_status status = read_count(lines, line, &count);
-    if (!status && fmm_lines_skip(lines, 1) < 1) status = ended(lines, 0, count);
-    int64_t there = status ? 0 : fmm_lines_skip(lines, count);
-    if (!status && there < count) status = ended(lines, there, count);
-    if (!status) status = yoke_grow(lines->context, &xyz->place, xyz->frames, &xyz->capacity, 16, sizeof *xyz->place);
+    if (status) return status;
+    const bool commented = fmm_lines_skip(lines, 1) == 1;
+    const int64_t there = fmm_lines_skip(lines, count);
+    if (!commented || there < count) {
+        *more = false;
+        return ended(xyz, there, count);
+    }
+    status = yoke_grow(lines->context, &xyz->place, xyz->frames, &xyz->capacity, 16, sizeof *xyz->place);
     if (!status) xyz->place[xyz->frames++] = place;
     return status;
 }
@@ -137,9 +167,10 @@ yoke_status fmm_xyz_read(fmm_xyz *xyz, int64_t frame, fmm_particles **particles)
     layout l = {0};
     lines->next = xyz->place[frame - 1];
     yoke_status status = read_count(lines, fmm_lines_next(lines), &count);
-    if (!status) status = read_comment(lines, fmm_lines_next(lines), &l);
     if (!status) status = fmm_particles_create(xyz->context, count, &created);
-    for (int64_t i = 0; i < count && !status; i++) status = read_particle(lines, &l, fmm_lines_next(lines), created, i);
+    if (!status) status = read_comment(lines, fmm_lines_next(lines), &l, &created->notes);
+    kinds k = {.texts = created ? &created->notes.kinds : NULL};
+    for (int64_t i = 0; i < count && !status; i++) status = read_particle(lines, &l, fmm_lines_next(lines), created, i, &k);
     if (status)
         fmm_particles_destroy(created);
     else

@@ -38,7 +38,11 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t 
     s->method = NULL;
     s->direct = direct;
     s->ordered = false;
-    yoke_status status = fmm_method_create(particles, &options, &s->method);
+    yoke_region *region;
+    yoke_status status = fmm_solver_begin_energy(s, &region);
+    if (!status) status = fmm_method_create(particles, &options, &s->method);
+    const yoke_status ended = fmm_solver_end_energy(s, region);
+    if (!status) status = ended;
     s->solution.built = true;
     s->solution.tree_s = sort_s + yoke_clock_s() - begin_s;
     return status;

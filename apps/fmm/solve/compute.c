@@ -67,13 +67,11 @@ fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
  * run was done when the order was chosen. */
 static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
-    const fmm_choice *choice = &s->tuned.choice;
+    fmm_choice *choice = &s->tuned.choice;
     if (!s->chosen || s->options.measure_all || s->options.measure) return; /* all trees were measured in the same way */
     if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
-    *(choice->takes_cells     ? &s->tuned.measured_cells
-      : choice->adaptive >= 0 ? &s->tuned.measured_at[choice->adaptive]
-                              : &s->tuned.measured[choice->depth]) = taken;
+    fmm_choice_tree(choice, fmm_choice_taken(choice))->measured = taken;
 }
 
 /* Learns from a run whose tree was chosen for these particles.  If devices share the near field, their run learns from its own times. */
@@ -90,11 +88,30 @@ static yoke_status set_order(fmm_solver *s, int order)
     yoke_status status = fmm_method_set_order(s->method, order);
     s->solution.set = set;
     s->solution.waves = set ? s->waves : 0;
-    if (s->chosen) fmm_choice_take_waves(&s->tuned.choice, s->solution.waves, set);
+    if (s->chosen) {
+        fmm_depth *tree = fmm_choice_tree(&s->tuned.choice, fmm_choice_taken(&s->tuned.choice));
+        tree->waves = s->solution.waves;
+        tree->set = set;
+    }
     return status || !set ? status : fmm_method_set_waves(s->method, s->waves, set);
 }
 
 /* Runs the method with an order.  raised: after a run with a lower order, whose near field is kept. */
+static yoke_status run_method(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field,
+                              fmm_shared_run_seconds *seconds)
+{
+    yoke_region *region;
+    yoke_status status = fmm_solver_begin_energy(s, &region);
+    if (!status)
+        status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds->here)
+                 : s->options.devices ? fmm_solver_run_shared(s, s->method, s->chosen ? fmm_chosen(&s->tuned.choice) : NULL, order,
+                                                              particles->charge, field, seconds)
+                                      : fmm_method_run(s->method, particles->charge, field, &seconds->here);
+    const yoke_status ended = fmm_solver_end_energy(s, region);
+    return status ? status : ended;
+}
+
+/* Runs the method and reports its results. */
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
@@ -108,11 +125,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     if (!status) fmm_method_get_memory(s->method);
     if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are included in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
-    if (!status)
-        status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds.here)
-                 : s->options.devices ? fmm_solver_run_shared(s, s->method, s->chosen ? fmm_chosen(&s->tuned.choice) : NULL, order,
-                                                              particles->charge, field, &seconds)
-                                      : fmm_method_run(s->method, particles->charge, field, &seconds.here);
+    if (!status) status = run_method(s, particles, order, raised, field, &seconds);
     if (status) return status;
     if (s->options.devices && !raised) found->tune_s = (isnan(found->tune_s) ? 0 : found->tune_s) + found->devices.plan_s;
     const fmm_method_pairs pairs = fmm_method_count(s->method);

@@ -73,12 +73,15 @@ yoke_status fmm_solver_open_devices(fmm_solver *s)
     return status;
 }
 
+/* The far field of an order, relative to that for which a tree was planned: it grows like the translations by rotations. */
+static double relative_far(const fmm_depth *tree, int order) { return pow((order + 1.0) / (tree->order + 1.0), 3); }
+
 /* The work of a tree as it was planned.  Its far field is adapted to the order. */
 static fmm_shared_work work_of(const fmm_depth *tree, int order)
 {
     if (!tree || !tree->devices) return (fmm_shared_work){0};
     fmm_shared_work work = tree->work;
-    work.far_units *= pow((order + 1.0) / (tree->order + 1.0), 3);
+    work.far_units *= relative_far(tree, order);
     return work;
 }
 
@@ -112,14 +115,12 @@ yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_d
 void fmm_solver_predict_order(fmm_solver *s, int order)
 {
     fmm_choice *choice = &s->tuned.choice;
-    fmm_depth *tree = choice->takes_cells     ? &choice->of_cells
-                      : choice->adaptive >= 0 ? &choice->at[choice->adaptive]
-                                              : &choice->of[choice->depth];
+    fmm_depth *tree = fmm_choice_tree(choice, fmm_choice_taken(choice));
     const fmm_shared_told *told = &s->solution.devices;
     if (!tree->devices || tree->order == order || isnan(told->predicted.time_s)) return;
     fmm_seconds *predicted = &tree->predicted;
     tree->work = work_of(tree, order);
-    predicted->far = fmin(predicted->far * pow((order + 1.0) / (tree->order + 1.0), 3), told->predicted.time_s);
+    predicted->far = fmin(predicted->far * relative_far(tree, order), told->predicted.time_s);
     predicted->total = predicted->tree + told->predicted.time_s;
     predicted->near = told->predicted.time_s - predicted->far;
     tree->predicted_j = told->predicted.energy_j;

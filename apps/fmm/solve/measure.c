@@ -62,26 +62,28 @@ static void shorten(fmm_seconds *of, const fmm_seconds *now)
     of->total = of->tree + of->near + of->far;
 }
 
+/* The words for a tree of a choice, by its number. */
+static tree_words words_of(const fmm_choice *choice, int number)
+{
+    const int depths = choice->last - choice->first + 1;
+    if (number < depths) return (tree_words){.depth = choice->first + number};
+    if (number < depths + choice->num_capacities)
+        return (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[number - depths]};
+    return (tree_words){.cells = choice->cells};
+}
+
 /* Runs each tree once, if it is predicted to take at most most_s. */
 static yoke_status measure_trees(fmm_solver *s, const fmm_particles *particles, double most_s, fmm_field *field)
 {
-    fmm_tuned *tuned = &s->tuned;
-    const fmm_choice *choice = &tuned->choice;
-    fmm_seconds now;
+    fmm_choice *choice = &s->tuned.choice;
     yoke_status status = YOKE_OK;
-    for (int d = choice->first; d <= choice->last && !status; d++) {
-        if (choice->of[d].predicted.total > most_s) continue;
-        status = measure(s, particles, (tree_words){.depth = d}, &choice->of[d], field, &now);
-        if (!status) shorten(&tuned->measured[d], &now);
+    for (int r = 0; r < fmm_choice_count(choice) && !status; r++) {
+        fmm_depth *tree = fmm_choice_tree(choice, r);
+        fmm_seconds now;
+        if (tree->predicted.total > most_s) continue;
+        status = measure(s, particles, words_of(choice, r), tree, field, &now);
+        if (!status) shorten(&tree->measured, &now);
     }
-    for (int k = 0; k < choice->num_capacities && !status; k++) {
-        if (choice->at[k].predicted.total > most_s) continue;
-        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, &choice->at[k], field, &now);
-        if (!status) shorten(&tuned->measured_at[k], &now);
-    }
-    if (status || choice->cells == 0 || choice->of_cells.predicted.total > most_s) return status;
-    status = measure(s, particles, (tree_words){.cells = choice->cells}, &choice->of_cells, field, &now);
-    if (!status) shorten(&tuned->measured_cells, &now);
     return status;
 }
 

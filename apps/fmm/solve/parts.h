@@ -21,6 +21,7 @@ struct fmm_solver {
     fmm_tune_options tune;
     fmm_tuner *tuner;      /* NULL: not needed yet */
     yoke_run *run;         /* of the devices; NULL: not open */
+    yoke_meters *meters;   /* of runs on the cores alone; NULL: energies are not wanted */
     char *with_cores;      /* the devices of the options and the cores, if the options have no host; NULL: the devices of the options */
     const double *share;   /* share of accelerators in the near field; NULL: chosen */
     fmm_tuned tuned;       /* the choice that is kept */
@@ -61,6 +62,12 @@ yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles);
 static inline fmm_new_memory *fmm_solver_new_memory(fmm_solver *s) { return s->options.keeps_memory ? &s->memory : NULL; }
 /* Computes direct sums at some particles, if the error is checked, for the check and for the steps before it; once in a call. */
 yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles);
+/* Opens meters if energies on the cores are wanted: for an objective other than time, or declared powers.  Errors: those of
+ * yoke_meters_open. */
+yoke_status fmm_solver_open_meters(fmm_solver *s);
+/* Measures a part of the call's energy, and adds it to the solution.  region: NULL without meters.  Errors: MEMORY. */
+yoke_status fmm_solver_begin_energy(fmm_solver *s, yoke_region **region);
+yoke_status fmm_solver_end_energy(fmm_solver *s, yoke_region *region);
 /* Finds the order for the kept tree, if the order is chosen, and reports it. */
 yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles);
 /*

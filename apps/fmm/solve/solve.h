@@ -97,6 +97,9 @@ typedef struct fmm_solution {
     fmm_shared_part part[FMM_MAX_PARTS];
     fmm_shared_told devices;                       /* if it was shared: results of the devices' run */
     double tree_s, tune_s, far_s, near_s, check_s; /* seconds of all runs */
+    /* Of the tree and both fields on the cores alone, without choices and checks; not metered for the objective time, unless powers are
+     * declared. */
+    yoke_energy energy;
     /* New memory that was requested from the system before its use, not included in the seconds above; NaN: none was requested so. */
     double memory_bytes, memory_s, memory_predicted_s;
 } fmm_solution;
@@ -106,7 +109,7 @@ fmm_solution fmm_solution_none(void);
 
 typedef struct fmm_solver fmm_solver;
 
-/* Errors: MEMORY. */
+/* Errors: MEMORY; those of yoke_meters_open. */
 yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver);
 /* NULL is allowed. */
 void fmm_solver_destroy(fmm_solver *solver);

@@ -29,6 +29,7 @@ fmm_solution fmm_solution_none(void)
                           .far_s = NAN,
                           .near_s = NAN,
                           .check_s = NAN,
+                          .energy = {.value_j = NAN, .uncertainty_j = NAN},
                           .memory_bytes = NAN,
                           .memory_s = NAN,
                           .memory_predicted_s = NAN};
@@ -40,6 +41,30 @@ yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *wh
 }
 
 static yoke_status tell_costs(void *user, const char *what) { return fmm_solver_tell(user, FMM_STAGE_COSTS, what); }
+
+static void forget_reference(fmm_solver *s)
+{
+    fmm_reference_destroy(s->reference);
+    s->reference = NULL;
+}
+
+static void forget_tree(fmm_solver *s)
+{
+    fmm_method_destroy(s->method);
+    s->method = NULL;
+}
+
+void fmm_solver_destroy(fmm_solver *s)
+{
+    if (!s) return;
+    forget_tree(s);
+    forget_reference(s);
+    fmm_tuner_destroy(s->tuner);
+    yoke_run_destroy(s->run);
+    yoke_meters_close(s->meters);
+    yoke_release(s->context, s->with_cores);
+    yoke_release(s->context, s);
+}
 
 yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver)
 {
@@ -61,31 +86,12 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
                                  .all = options->measure_all,
                                  .progress = tell_costs,
                                  .user = s};
-    *solver = s;
-    return YOKE_OK;
-}
-
-static void forget_reference(fmm_solver *s)
-{
-    fmm_reference_destroy(s->reference);
-    s->reference = NULL;
-}
-
-static void forget_tree(fmm_solver *s)
-{
-    fmm_method_destroy(s->method);
-    s->method = NULL;
-}
-
-void fmm_solver_destroy(fmm_solver *s)
-{
-    if (!s) return;
-    forget_tree(s);
-    forget_reference(s);
-    fmm_tuner_destroy(s->tuner);
-    yoke_run_destroy(s->run);
-    yoke_release(s->context, s->with_cores);
-    yoke_release(s->context, s);
+    status = fmm_solver_open_meters(s);
+    if (status)
+        fmm_solver_destroy(s);
+    else
+        *solver = s;
+    return status;
 }
 
 const fmm_tuned *fmm_solver_tuned(const fmm_solver *s) { return s->chosen ? &s->tuned : NULL; }

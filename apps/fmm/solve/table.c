@@ -37,10 +37,10 @@ static yoke_status finish(writing *w, char **text)
 }
 
 /* Adds a number; - if it is not known. */
-static void add_number(writing *w, int width, int digits, double number)
+static void add_number(writing *w, int width, double number)
 {
     if (isfinite(number))
-        add(w, " %*.*f", width, digits, number);
+        add(w, " %*.3g", width, number);
     else
         add(w, " %*s", width, "-");
 }
@@ -57,12 +57,12 @@ static void add_each(writing *w, int devices, const double *values, double scale
     }
 }
 
-static void add_tree(writing *w, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of, double measured_s)
+static void add_tree(writing *w, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of)
 {
     add(w, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g", kind, (long long)size, of == fmm_chosen(&tuned->choice) ? "*" : " ",
         of->order, of->near_pairs, of->far_pairs, of->predicted.tree, of->predicted.near, of->predicted.far, of->predicted.total);
-    add_number(w, 10, 4, measured_s);
-    add_number(w, 8, 2, of->predicted_j);
+    add_number(w, 10, of->measured.total);
+    add_number(w, 8, of->predicted_j);
     add_each(w, of->devices, of->part, 100);
     add_each(w, of->devices, of->frequency_hz, 1e-9);
     add(w, "\n");
@@ -78,24 +78,22 @@ static void add_corrections(writing *w, const fmm_tuned *tuned)
     add(w, "\n");
 }
 
+/* Counts a tree that was run, and finds the time of the fastest one. */
+static void note_run(const fmm_depth *tree, int *count, double *fastest_s)
+{
+    *count += !isnan(tree->measured.total);
+    *fastest_s = fmin(*fastest_s, tree->measured.total);
+}
+
 double fmm_tuned_regret(const fmm_tuned *tuned)
 {
-    const double chosen_s = fmm_chosen_measured(tuned)->total;
+    const fmm_choice *choice = &tuned->choice;
     double fastest_s = INFINITY;
     int count = 0;
-    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
-        count += !isnan(tuned->measured[d].total);
-        fastest_s = fmin(fastest_s, tuned->measured[d].total);
-    }
-    for (int k = 0; k < tuned->choice.num_capacities; k++) {
-        count += !isnan(tuned->measured_at[k].total);
-        fastest_s = fmin(fastest_s, tuned->measured_at[k].total);
-    }
-    if (tuned->choice.cells > 0) {
-        count += !isnan(tuned->measured_cells.total);
-        fastest_s = fmin(fastest_s, tuned->measured_cells.total);
-    }
-    return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
+    for (int d = choice->first; d <= choice->last; d++) note_run(&choice->of[d], &count, &fastest_s);
+    for (int k = 0; k < choice->num_capacities; k++) note_run(&choice->at[k], &count, &fastest_s);
+    if (choice->cells > 0) note_run(&choice->of_cells, &count, &fastest_s);
+    return count > 1 ? fmm_chosen(choice)->measured.total / fastest_s - 1 : (double)NAN;
 }
 
 static void add_waves(writing *w, const fmm_depth *of)
@@ -115,10 +113,9 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
     if (tuned->measure) add(w, "costs of a tree are %s in user mode; G: 10^9 of all threads\n", fmm_measure_names[tuned->measure]);
     add(w, "tree        order near pairs far pairs  tree %c  near %c   far %c predicted %c measured %c energy J%s\n", unit, unit, unit,
         unit, unit, fmm_chosen(choice)->devices ? "  share %  GHz" : "");
-    for (int d = choice->first; d <= choice->last; d++) add_tree(w, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
-    if (choice->cells > 0) add_tree(w, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
-    for (int k = 0; k < choice->num_capacities; k++)
-        add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
+    for (int d = choice->first; d <= choice->last; d++) add_tree(w, tuned, "depth", d, &choice->of[d]);
+    if (choice->cells > 0) add_tree(w, tuned, "cells", choice->cells, &choice->of_cells);
+    for (int k = 0; k < choice->num_capacities; k++) add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k]);
     if (choice->estimated)
         add(w, "the particles fill their box evenly: depths are estimated without sorting, and adaptive trees are not compared\n");
     add_waves(w, fmm_chosen(choice));

@@ -39,6 +39,7 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
                       .far_pairs = 2 * (double)counts[depth].far,
                       .leaves = analysis->cells[depth].leaves,
                       .leaf_particles = leaf_particles_of(&analysis->cells[depth], analysis->particles),
+                      .measured = FMM_NOT_MEASURED,
                       .predicted_j = NAN,
                       .by_operations = fmm_cost(&counts[depth], &costs)};
     of->predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders, &of->waves);
@@ -62,6 +63,7 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
                         .far_pairs = far,
                         .leaves = o->leaves,
                         .leaf_particles = o->sources > 0 ? (2 * (double)o->near + (double)analysis->particles) / (double)o->sources : 0,
+                        .measured = FMM_NOT_MEASURED,
                         .predicted_j = NAN};
         choice->at[k].predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders, &choice->at[k].waves);
     }
@@ -166,6 +168,13 @@ void fmm_choice_take_depth(fmm_choice *choice, int depth)
     set_predicted(choice);
 }
 
+int fmm_choice_taken(const fmm_choice *choice)
+{
+    const int depths = choice->last - choice->first + 1;
+    if (choice->takes_cells) return depths + choice->num_capacities;
+    return choice->adaptive < 0 ? choice->depth - choice->first : depths + choice->adaptive;
+}
+
 int fmm_choice_keep(fmm_choice *choice, int depth, int64_t capacity, int64_t cells, double least_s)
 {
     int number = capacity > 0 || cells > 0 || depth < choice->first || depth > choice->last ? -1 : depth - choice->first;
@@ -176,15 +185,6 @@ int fmm_choice_keep(fmm_choice *choice, int depth, int64_t capacity, int64_t cel
     fmm_choice_take(choice, number);
     set_predicted(choice);
     return 1;
-}
-
-void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set)
-{
-    fmm_depth *of = choice->takes_cells     ? &choice->of_cells
-                    : choice->adaptive >= 0 ? &choice->at[choice->adaptive]
-                                            : &choice->of[choice->depth];
-    of->waves = levels;
-    of->set = set;
 }
 
 /* Returns the highest measured order up to `order`. */

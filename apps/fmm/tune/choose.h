@@ -12,7 +12,7 @@
 #include "tune/counts/even.h"
 #include "tune/predict.h"
 
-/* Counts and predictions for one tree. */
+/* Counts and predictions for one tree, and its times. */
 typedef struct fmm_depth {
     int order;
     uint64_t waves;               /* levels whose M2L uses plane waves, as for fmm_method_set_waves, ... */
@@ -21,6 +21,7 @@ typedef struct fmm_depth {
     int64_t leaves;
     double leaf_particles; /* number of particles of a leaf, as mean over near pairs */
     fmm_seconds predicted;
+    fmm_seconds measured; /* total NaN: it was not run */
     double predicted_j;   /* NaN: powers are not known */
     double by_operations; /* seconds by the original cost model (cost.h); 0: not a tree of powers of two */
     /* If devices share the near field (shares.h); predicted.near is then the time of the near field after the end of the far field. */
@@ -47,7 +48,7 @@ typedef struct fmm_choice {
     yoke_cost predicted; /* of the chosen tree, by the run */
 } fmm_choice;
 
-/* Counts and predictions for the chosen tree. */
+/* The chosen tree. */
 static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
 {
     if (choice->takes_cells) return &choice->of_cells;
@@ -64,8 +65,6 @@ void fmm_choice_take_depth(fmm_choice *choice, int depth);
  * it is not if it was not compared.
  */
 int fmm_choice_keep(fmm_choice *choice, int depth, int64_t capacity, int64_t cells, double least_s);
-/* Records the plane waves that a run of the chosen tree used; levels 0: none. */
-void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set);
 
 /* Predicts the times of a depth, with expansions of the same order on all levels.  gradient: as in fmm_machine_options. */
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, int gradient, fmm_depth *of);
@@ -84,6 +83,8 @@ void fmm_choice_leave_equal_out(const fmm_analysis *analysis, fmm_choice *choice
 /* The trees of a choice by number: uniform ones, then adaptive ones, then the one between two depths. */
 int fmm_choice_count(const fmm_choice *choice);
 fmm_depth *fmm_choice_tree(fmm_choice *choice, int number);
+/* The number of the chosen tree. */
+int fmm_choice_taken(const fmm_choice *choice);
 /* Makes a tree the chosen one. */
 void fmm_choice_take(fmm_choice *choice, int number);
 

@@ -4,6 +4,8 @@
 #ifndef FMM_TUNE_PREDICT_H
 #define FMM_TUNE_PREDICT_H
 
+#include <math.h>
+
 #include "tune/costs/machine.h"
 #include "tune/counts/count.h"
 #include "tune/counts/operations.h"
@@ -12,6 +14,7 @@
 typedef struct fmm_seconds {
     double tree, near, far, total;
 } fmm_seconds;
+#define FMM_NOT_MEASURED ((fmm_seconds){NAN, NAN, NAN, NAN})
 
 /* The set of plane waves with which an order is predicted; 0: none. */
 int fmm_set_of(const fmm_machine *machine, int order);

@@ -236,12 +236,13 @@ void fmm_tuner_take_sorting(const fmm_tuner *t, fmm_tuned *tuned)
 {
     fmm_choice *choice = &tuned->choice;
     const double predicted_s = (double)t->particles->count * t->machine.sort;
-    const fmm_analysis *a = t->analysis, *between = t->between;
+    /* Trees that were only estimated would be sorted as long as the counted one. */
+    const fmm_analysis *depths = t->analysis ? t->analysis : t->between, *between = t->between ? t->between : t->analysis;
     if (t->host != FMM_HOST_NONE || t->options->measure) return;
     const double before_s = fmm_chosen(choice)->predicted.total;
     for (int r = 0; r < fmm_choice_count(choice); r++) {
         fmm_depth *tree = fmm_choice_tree(choice, r);
-        const fmm_analysis *sorted = tree == &choice->of_cells ? between : a;
+        const fmm_analysis *sorted = tree == &choice->of_cells ? between : depths;
         if (sorted) add_seconds(sorted->sort_s - predicted_s, tree);
     }
     const double relative = fmm_chosen(choice)->predicted.total / before_s;
@@ -252,7 +253,7 @@ void fmm_tuner_take_sorting(const fmm_tuner *t, fmm_tuned *tuned)
 yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
 {
     static const double least_s = 1e-3; /* times of shorter parts are too uncertain */
-    const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
+    const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = &fmm_chosen(&tuned->choice)->measured;
     const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree - tuned->sort_s, predicted->near, predicted->far};
     const double measured_s[FMM_TIMED_PARTS] = {measured->tree - tuned->sort_s, measured->near, measured->far};
     if (!t->store || t->host != FMM_HOST_NONE || t->counter) return YOKE_OK;
@@ -311,9 +312,6 @@ void fmm_tuner_destroy(fmm_tuner *t)
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
     fmm_tuned found = {.measure = t->options->measure};
-    for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
-    for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
-    found.measured_cells = (fmm_seconds){NAN, NAN, NAN, NAN};
     const int analysed_before = t->analysis != NULL;
     const int64_t cells_before = t->cells;
     const double machine_before_s = t->machine_s, begin_s = yoke_clock_s();

@@ -31,24 +31,13 @@ typedef struct fmm_tune_options {
 typedef struct fmm_tuned {
     fmm_measure measure;
     fmm_choice choice;
-    int measured_now;                            /* nonzero: this machine's costs were measured; zero: they were in the store */
-    double disturbed;                            /* as in fmm_machine */
-    double machine_s;                            /* time to read costs from the store or to measure them */
-    double sort_s;                               /* time of sorting: predictions count it as part of a run on the tree that is taken over */
-    double analysis_s;                           /* time of counts and choice in addition */
-    fmm_seconds measured[FMM_MAX_DEPTH + 1];     /* of depths that were run; total NaN: not run */
-    fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, likewise */
-    fmm_seconds measured_cells;                  /* of the tree between two depths, likewise */
-    fmm_factor factor[FMM_TIMED_PARTS];          /* factors in the predictions, from earlier runs */
+    int measured_now;                   /* nonzero: this machine's costs were measured; zero: they were in the store */
+    double disturbed;                   /* as in fmm_machine */
+    double machine_s;                   /* time to read costs from the store or to measure them */
+    double sort_s;                      /* time of sorting: predictions count it as part of a run on the tree that is taken over */
+    double analysis_s;                  /* time of counts and choice in addition */
+    fmm_factor factor[FMM_TIMED_PARTS]; /* factors in the predictions, from earlier runs */
 } fmm_tuned;
-
-/* The measured seconds of the chosen tree. */
-static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
-{
-    const fmm_choice *choice = &tuned->choice;
-    if (choice->takes_cells) return &tuned->measured_cells;
-    return choice->adaptive < 0 ? &tuned->measured[choice->depth] : &tuned->measured_at[choice->adaptive];
-}
 
 /* Costs on this machine, and the sorted keys of particles.  A tuner is used for several orders, and for several sets of particles. */
 typedef struct fmm_tuner fmm_tuner;

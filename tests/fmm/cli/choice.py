@@ -87,7 +87,8 @@ def test_powers_of_the_store_serve_where_nothing_else_tells_them():
     pathlib.Path("empty").mkdir()
     first = run(*words, env=nothing)
     assert "powers of the cores are not known" in first.stderr and "predicted energy" not in first.stdout
-    run(*words, "--declare", "idle=30,busy=60", env=nothing)
+    energy = record(*words, "--declare", "idle=30,busy=60", method=(), env=nothing)["energy"]
+    assert energy["kind"] == "estimated" and energy["value_j"] > 0 and energy["uncertainty_j"] > 0 or energy["why_not"], energy
     later = record(*words, method=(), env=nothing)
     chosen = next(cost for cost in later["model"]["costs"] if cost["measured"] is not None)
     watts = chosen["predicted_j"] / chosen["predicted"]
@@ -97,7 +98,7 @@ def test_powers_of_the_store_serve_where_nothing_else_tells_them():
 
 
 def test_costs_of_several_numbers_of_threads_are_kept():
-    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--check", 0, "--store", "store.json")
+    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--check", 0, "--store", "store.json", "--explain")
     for threads, measured in ((1, True), (2, True), (1, False), (2, False)):
         done = run(*words, "--threads", threads, "--json", "run.json")
         got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))

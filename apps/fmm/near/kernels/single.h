@@ -2,7 +2,7 @@
  * single.h - sums over pairs of particles of near leaves in single precision, compiled for each instruction set.
  *
  * Positions are relative to a leaf's centre, in units of its edge, so that their rounding errors are small relative to most distances.
- * Pairs that are too close for this are left to the caller.  docs/methods/fast-multipole.md has the errors.
+ * Pairs that are too close for this are left to the caller.  docs/methods/fmm-order.md has the errors.
  */
 #ifndef FMM_NEAR_KERNELS_SINGLE_H
 #define FMM_NEAR_KERNELS_SINGLE_H
