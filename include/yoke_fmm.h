@@ -24,24 +24,27 @@ typedef struct yoke_fmm yoke_fmm;
 
 /* Zero selects the usual value of each option.  As in all structs of yoke (yoke/core.h), new members are added only at the end. */
 typedef struct yoke_fmm_options {
-    double error;        /* requested error of the potentials: relative, in the 2-norm over all particles; 0: 1e-3, or what `order` gives */
-    int error_of_forces; /* nonzero: `error` is that of the forces */
-    int order;           /* order of the expansions, 1 to 50; 0: chosen for the error */
-    int direct;          /* nonzero: sums over all pairs, exact except for rounding */
-    int depth;           /* depth of the uniform tree, or the largest depth of an adaptive one (leaf); 0: chosen */
-    int64_t leaf;        /* capacity of an adaptive tree: cells with more particles are split; 0: chosen */
-    int potential_only;  /* nonzero: no gradients */
-    int skip_coincident; /* nonzero: particles at the same position do not act on each other; zero: those with charges are an error */
-    int threads;         /* number of threads on the cores, at most 1024; 0: as many as OpenMP has */
+    /* Requested error of the potentials: relative, in the 2-norm over all particles, above 0 and at most 1.  It chooses the order, so it is
+     * not allowed together with `order` or `direct`.  0: 1e-3, unless one of these is given. */
+    double error;
+    int error_of_forces;      /* nonzero: `error` is that of the forces; no effect with `order` or `direct` */
+    int order;                /* order of the expansions, 1 to 50; 0: chosen for the error */
+    int direct;               /* nonzero: sums over all pairs, exact except for rounding; `order` then has no effect */
+    int depth;                /* depth of the uniform tree, 1 to 21, or the largest depth of an adaptive one (leaf); 0: chosen */
+    int64_t leaf;             /* capacity of an adaptive tree: cells with more particles are split; 0: chosen */
+    int potential_only;       /* nonzero: no gradients */
+    int skip_coincident;      /* nonzero: particles at the same position do not act on each other; zero: those with charges are an error */
+    int threads;              /* number of threads on the cores, at most 1024; 0: as many as OpenMP has */
     yoke_objective objective; /* of the choice of the tree */
-    /* File for the costs of operations on this machine; NULL: this machine's store; "none": each object measures them. */
+    /* File for the measured costs of operations; NULL: the machine's store (docs/reference/store.md); "none": each object measures them. */
     const char *store;
     const char *declared; /* powers of a machine without meters, as in yoke_run_options; may be NULL */
-    /* Number of particles at which each run is compared with direct sums; if the order is chosen and these show a larger error than `error`,
-     * the far field is computed again with a higher order, as long as that reduces it (yoke_fmm_result.sampled_potential_error).  0: none. */
+    /* Number of particles at which each run is compared with direct sums (yoke_fmm_result.sampled_potential_error); 0: none.  If the order
+     * is chosen and these show a larger error than `error`, the far field is computed again with a higher order, as long as that reduces
+     * it.  This is a sample, and no guarantee for all particles. */
     int64_t check;
     /* Softening length H: charges nearer together than H act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r, also at the
-     * same position.  0: none. */
+     * same position.  Leaves are not smaller than H: a tree that would have such leaves (`depth`) is an error.  0: none. */
     double softening;
     const char *devices; /* devices that share the near field, as in yoke_run_options ("openmp,cuda:0", "auto"); NULL: the cores alone */
     const double *share; /* share of the accelerators in the near field, 0 to 1, if there are devices; NULL: chosen */
@@ -54,7 +57,9 @@ typedef struct yoke_fmm_options {
 /*
  * Creates an object.  Options and their texts are copied.
  * yoke_fmm_create_for is for other languages: interface_number is the YOKE_INTERFACE from which their declarations were made.
- * Errors: ARGUMENT (another interface; an option outside its range, or options that contradict each other; the message names them), MEMORY.
+ * Errors: ARGUMENT (another interface; an option outside its range, or options that contradict each other: `error` and `order` or `direct`,
+ * `direct` and `depth` or `leaf`, `error_of_forces` and `potential_only`, `softening` and `skip_coincident`, `share` without `devices`; the
+ * message names them), MEMORY.
  */
 YOKE_API yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, const yoke_fmm_options *options, yoke_fmm **fmm);
 static inline yoke_status yoke_fmm_create(yoke_context *context, const yoke_fmm_options *options, yoke_fmm **fmm)
@@ -86,10 +91,13 @@ typedef struct yoke_fmm_field {
 } yoke_fmm_field;
 
 /*
- * Chooses the tree for these particles, and builds it.  yoke_fmm_run does this itself when it is needed; this function lets the caller
- * decide when.  If the store of the machine (docs/reference/store.md) has no costs yet, they are measured first, which takes 3 to 8 s.
- * Errors: ARGUMENT (NULL, a negative count or stride), INPUT (a position or charge that is not finite, or particles with charges at the
- * same position; the message names the particle), INTERRUPTED, MEMORY; those of yoke_run_create.
+ * Chooses tree and order for these particles, unless the options give them, and builds the tree.  Fewer than 1000 particles get no tree
+ * unless the options give one: all their pairs are summed.  yoke_fmm_run does this itself when it is needed; this function lets the caller
+ * decide when.  If the store has no costs yet, they are measured first; on two cores of an AMD EPYC (Zen 3) this takes 3 to 8 s.
+ * Errors: ARGUMENT (NULL, a count outside its range, a negative stride), INPUT (a position or charge that is not finite, or particles with
+ * charges at the same position: the message names the particle; charges too different to be summed: the message names them; an error that
+ * cannot be reached: the message has one that can be; a depth that is too great for the softening), INTERRUPTED, MEMORY; those of
+ * yoke_run_create.
  */
 YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles);
 
@@ -100,25 +108,24 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
  * it is kept with the tree as long as the check confirms it; without a check it is chosen in each call.  While the choices are the same,
  * results have the same bits for any number of threads.
  * Errors: as above; UNAVAILABLE (a device is not available, or all devices failed), ARGUMENT (gradients are wanted, but the object has
- * potential_only), INPUT (charges too different to be summed: the message names them; an error that cannot be reached: the message has one
- * that can be), NUMERIC (a potential or a force is larger than the largest double: the message names the particle).  The field is written
- * on success only; after an error the object can be used again.
+ * potential_only), NUMERIC (a potential or a force is larger than the largest double: the message names the particle).  The field is
+ * written on success only; after an error the object can be used again.
  */
 YOKE_API yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *field);
 
 /* Results of the last yoke_fmm_run or yoke_fmm_tune.  NaN: not known, or not done. */
 typedef struct yoke_fmm_result {
     int64_t particles;
-    int order, depth;                     /* depth below 2: all pairs were summed */
+    int order, depth;                     /* depth below 2: all pairs were summed; of a uniform tree between two depths: the deeper one */
     int64_t leaf, leaves;                 /* capacity of the leaves of an adaptive tree, 0: the tree is uniform; number of leaves */
     int tuned, built;                     /* nonzero: this call chose a tree; this call built a tree */
     double near_pairs, far_pairs;         /* ordered pairs: of particles, of cells */
-    double predicted_s, predicted_j;      /* time and energy of tree and both fields, if the tree was chosen; NaN: it was given */
+    double predicted_s, predicted_j;      /* time and energy of tree and both fields, if the tree was chosen; else NaN */
     double tune_s, tree_s, near_s, far_s; /* seconds of this call */
     double total_energy;                  /* half the sum of charges times potentials; infinite or NaN if it is too large */
     double predicted_potential_error, predicted_force_error; /* if the order was chosen; else NaN */
     int64_t sampled;                                         /* number of particles that were compared with direct sums */
-    double sampled_potential_error, sampled_force_error;     /* relative to the 2-norm over all particles, estimated from these */
+    double sampled_potential_error, sampled_force_error; /* relative to the 2-norm over all particles, estimated from these: no bounds */
     const char *tuned_because;        /* why this call chose a tree: "first", "near pairs", ... (fmm-library.md); NULL: it did not */
     const char *order_chosen_because; /* why this call chose an order, likewise */
     int raised;                       /* difference between the order and the chosen one, because a sample missed the request */

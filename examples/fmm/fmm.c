@@ -3,8 +3,8 @@
  *
  *     fmm [STORE [DEVICES]]
  *
- * STORE: file with the costs of this machine; "none": they are measured anew.  DEVICES: devices that share the near field, as in
- * "openmp,opencl:0.0".
+ * STORE: file that keeps the measured costs of operations; "none": they are measured anew.  DEVICES: devices that share the near field, as
+ * in "openmp,opencl:0.0".
  */
 #include <math.h>
 #include <stdio.h>

@@ -16,6 +16,7 @@ with tempfile.TemporaryDirectory() as directory:
     files = [f"{source}/include/yoke_fmm.f90", f"{source}/examples/fmm/fmm.f90"]
     subprocess.run([compiler, "-std=f2008", "-Wall", "-Wextra", "-Werror", *files, "-L", library, "-lyoke_fmm", "-lyoke", "-o", "ring"], cwd=directory, check=True)
     done = subprocess.run(["./ring"], cwd=directory, env={**os.environ, "LD_LIBRARY_PATH": library}, capture_output=True, text=True, check=False)
-found = re.fullmatch(r"depth (\d+), order (\d+), largest error +(\S+), of potentials at 50 particles +(\S+)\n(\d+) stages\nthe options give the tree\s*\n", done.stdout)
+found = re.fullmatch(r"depth (\d+), order (\d+), error of potentials on the axis +(\S+), of gradients +(\S+), of potentials at 50 particles +(\S+)\n"
+                     r"(\d+) stages\nthe options give the tree\s*\n", done.stdout)
 assert done.returncode == 0 and found, done
-assert found[1] == "4" and found[2] == "12" and 0 < float(found[3]) < 1e-3 and 0 < float(found[4]) < 1e-4 and int(found[5]) >= 2, done
+assert found[1] == "4" and found[2] == "12" and 0 < float(found[3]) < 1e-3 and 0 < float(found[4]) < 1e-3 and 0 < float(found[5]) < 1e-4 and int(found[6]) >= 2, done

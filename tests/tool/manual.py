@@ -52,3 +52,12 @@ def test_options_of_energy_are_all_explained():
     assert len(options) > 10
     for option in options:
         assert option[2:] in PAGE.replace("\\-", "-"), f"{option} of yoke energy is not explained"
+
+
+def test_options_of_fmm_are_all_explained():
+    common = {"--json", "--quiet", "--help", "--version"}  # of every command
+    options = set(re.findall(r"^  (--\w[\w-]*)", tool.run("fmm", "--help").stdout, re.MULTILINE)) - common
+    assert len(options) > 30
+    section = PAGE.partition("\n.SH FMM\n")[2].partition("\n.SH ")[0]
+    explained = set(re.findall(r"^\.TP\n\.\w+ (--\S+)", section.replace("\\-", "-"), re.MULTILINE))
+    assert explained == options, f"not explained: {options - explained}; no options of yoke fmm: {explained - options}"
