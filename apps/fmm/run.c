@@ -51,9 +51,12 @@ static bool computes(const fmm_command *line) { return line->direct || fmm_comma
 /* Refuses particles for which this machine has certainly not enough memory: systems promise more than there is, and end programs later. */
 static yoke_status check_memory(work *w, int64_t particles)
 {
-    enum { PARTICLE = 4 * 8, FIELD = 4 * 8, SORTED = 14 * 8 }; /* bytes for each; a tree takes more */
     const double gib = 0x1p30;
-    const double bytes = (double)particles * (PARTICLE + (computes(w->line) ? FIELD : 0) + (fmm_command_is_fast(w->line) ? SORTED : 0));
+    const bool gradient = !w->line->potential_only;
+    int doubles = 4; /* of the particles */
+    if (computes(w->line)) doubles += gradient ? 4 : 1;
+    if (fmm_command_is_fast(w->line)) doubles += fmm_solver_arrays(gradient);
+    const double bytes = (double)particles * doubles * sizeof(double);
     yoke_topology topology;
     if (bytes < gib) return YOKE_OK;
     yoke_status status = yoke_topology_get(w->context, &topology);
@@ -86,8 +89,8 @@ static yoke_status get_particles(work *w, int64_t frame)
     w->result.frames = fmm_reader_frames(w->reader);
     yoke_status status = fmm_reader_read(w->reader, frame, &w->particles);
     if (!status && w->particles->notes.periodic && !w->said_periodic)
-        yoke_log(w->context, YOKE_LOG_WARNING,
-                 "%s: its box is periodic, but charges act in open space: those of other periods are left out", w->result.input);
+        yoke_log(w->context, YOKE_LOG_WARNING, "%s: its box is periodic, but charges act in open space: periodic images are left out",
+                 w->result.input);
     if (!status) w->said_periodic |= w->particles->notes.periodic;
     return status;
 }

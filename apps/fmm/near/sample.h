@@ -15,7 +15,7 @@
 typedef struct fmm_sample {
     int64_t count; /* number of particles of the sample */
     double potential, force;
-    double potential_uncertainty, force_uncertainty; /* standard errors, relative to the errors; 0 if the sample is all particles */
+    double potential_uncertainty, force_uncertainty; /* standard errors, relative to the errors; 0: all particles; NaN: one of several */
     /* Error of the energy, relative to the energy: |error| by the sample, and its standard error; NaN if the energy is 0. */
     double energy, energy_deviation;
     double energy_norm;                /* the estimate of the energy by fmm_reference_energy, relative to the energy */

@@ -22,8 +22,10 @@ typedef struct fmm_lines {
     fmm_place next;
 } fmm_lines;
 
-/* Reads the whole file, which may be a pipe ("-" is standard input) and may begin with the UTF-8 byte order mark.  Errors: INPUT (the file cannot be read: the
- * message has path and cause; it has bytes of value 0, and is no text), MEMORY. */
+/*
+ * Reads the whole file, which may be a pipe ("-" is standard input) and may begin with the UTF-8 byte order mark.  Errors: INPUT (the file
+ * cannot be read: the message has path and cause; it has bytes of value 0, and is no text), MEMORY.
+ */
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines);
 void fmm_lines_release(fmm_lines *lines);
 

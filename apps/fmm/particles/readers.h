@@ -35,8 +35,8 @@ void fmm_xyz_close(fmm_xyz *xyz);
 
 /*
  * H5MD 1.1 (de Buyl, Colberg and Hoefling, Computer Physics Communications 185, 2014): position and charge of particles/all, or of the only
- * group in particles.  Step and time of the positions, and whether the box is periodic, become notes.  The functions are as for XYZ, but frames stay in the file until they are read.  Further errors of open: UNAVAILABLE
- * (built without HDF5).
+ * group in particles.  Step and time of the positions, and whether the box is periodic, become notes.  The functions are as for XYZ, but
+ * frames stay in the file until they are read.  Further errors of open: UNAVAILABLE (built without HDF5).
  */
 typedef struct fmm_h5md fmm_h5md;
 yoke_status fmm_h5md_open(yoke_context *context, const char *path, fmm_h5md **h5md, int64_t *frames);

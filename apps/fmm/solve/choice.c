@@ -11,11 +11,12 @@ static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 ||
 
 /* ------------------------------------------------------------------------------------------------- the tree */
 
+/* Key and number; sorted position and charge; sums of both fields.  Sorting needs no more than this, and is done before there are sums. */
+int fmm_solver_arrays(bool gradient) { return 2 + 4 + 2 * (gradient ? 4 : 1); }
+
 yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
 {
-    /* Number of doubles for each particle: key and number; sorted position and charge; sums of both fields.  Sorting needs no more than
-     * this, and is done before there are sums. */
-    const int arrays = 2 + 4 + 2 * (s->options.gradient ? 4 : 1);
+    const int arrays = fmm_solver_arrays(s->options.gradient);
     fmm_method_destroy(s->method);
     s->method = NULL;
     if (!s->options.keeps_memory) return YOKE_OK;

@@ -111,6 +111,8 @@ typedef struct fmm_solver fmm_solver;
 
 /* Errors: MEMORY; those of yoke_meters_open. */
 yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver);
+/* The number of doubles for each particle that a run needs at least, beside those of particles and field. */
+int fmm_solver_arrays(bool gradient);
 /* NULL is allowed. */
 void fmm_solver_destroy(fmm_solver *solver);
 
