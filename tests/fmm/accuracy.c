@@ -6,8 +6,8 @@
 
 #include "context.h"
 #include "near/direct.h"
-#include "near/sample.h"
 #include "particles/generate.h"
+#include "sample_error.h"
 #include "tune/order/draw.h"
 
 /* Particles, their field by direct sums, and the method. */
@@ -322,13 +322,13 @@ static void errors_of_samples_have_the_uncertainty_that_they_say(void **state)
     int inside = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         fmm_sample s;
-        assert_int_equal(fmm_sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
+        assert_int_equal(sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
         assert_true(s.potential_uncertainty > 0.02 && s.potential_uncertainty < 0.3);
         inside += fabs(s.potential / e.potential - 1) < 2 * s.potential_uncertainty;
     }
     assert_true(inside >= 34); /* of 40; 38 are expected of a normal distribution */
     fmm_sample all;
-    assert_int_equal(fmm_sample_error(p.particles, p.field, 6000, 1, &all), YOKE_OK);
+    assert_int_equal(sample_error(p.particles, p.field, 6000, 1, &all), YOKE_OK);
     assert_true(fabs(all.potential / e.potential - 1) < 1e-10 && all.potential_uncertainty == 0);
     destroy(&p);
 }
@@ -342,7 +342,7 @@ static void samples_know_the_potentials_that_errors_are_relative_to(void **state
     double least = 1, most = 1;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         fmm_sample s;
-        assert_int_equal(fmm_sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
+        assert_int_equal(sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
         assert_true(s.potential > 0.5 * e.potential && s.potential < 2 * e.potential);
         least = fmin(least, s.potential_norm), most = fmax(most, s.potential_norm);
     }
@@ -359,7 +359,7 @@ static void fields_without_a_size_are_compared_at_the_sample(void **state)
     fmm_sample s;
     p.field->potential[7] = INFINITY; /* not in the sample */
     for (int64_t i = 0; i < 500; i++) p.field->gx[i] = p.field->gy[i] = p.field->gz[i] = 0;
-    assert_int_equal(fmm_sample_error(p.particles, p.field, 5, 1, &s), YOKE_OK);
+    assert_int_equal(sample_error(p.particles, p.field, 5, 1, &s), YOKE_OK);
     assert_true(s.potential < 1e-13 && s.potential_norm == 1);
     assert_true(fabs(s.force - 1) < 1e-12);
     destroy(&p);

@@ -30,7 +30,7 @@ static void count_lattice(double spacing, int depth, fmm_counts *counts)
         p->z[i] = 0.5 + (i / 4096 - 31.5) * spacing;
     }
     assert_int_equal(fmm_tree_create(p, (fmm_box){.side = 1}, depth, &tree), YOKE_OK);
-    assert_int_equal(fmm_count(tree, counts), YOKE_OK);
+    assert_int_equal(fmm_count_cells(tree, counts, NULL), YOKE_OK);
     fmm_tree_destroy(tree);
     fmm_particles_destroy(p);
 }
@@ -72,11 +72,10 @@ static void check_depths(double spacing, const by_depth *expected)
         assert_same_counts(&counts[d], &expected[d - 2].counts);
         assert_true(fmm_cost(&counts[d], &intel_cycles) == expected[d - 2].cycles);
     }
-    assert_int_equal(fmm_cheapest_depth(counts, 7, &intel_cycles), 5);
 }
 
 /* Computed by separate code from the lattice alone. */
-static void counts_at_other_depths_and_the_cheapest_depth_of_the_paper_are_met(void **state)
+static void counts_at_other_depths_of_the_paper_are_met(void **state)
 {
     (void)state;
     static const by_depth lattice[6] = {
@@ -113,15 +112,6 @@ static void costs_of_the_published_table_sum_up(void **state)
     assert_true(fmm_cost(&published, &amd_cycles) == 9993027216);
     const fmm_costs near = {.near = 163}, far = {.far = 2583};
     assert_true(fmm_cost(&published, &near) == 5352685280 && fmm_cost(&published, &far) == 6292332648);
-}
-
-static void of_equal_depths_the_least_is_cheapest(void **state)
-{
-    (void)state;
-    const fmm_counts counts[4] = {{.near = 9}, {.near = 4}, {.far = 2}, {.near = 5}};
-    assert_int_equal(fmm_cheapest_depth(counts, 3, &(fmm_costs){.near = 1, .far = 2}), 1);
-    assert_int_equal(fmm_cheapest_depth(counts, 3, &(fmm_costs){.near = 1, .far = 1}), 2);
-    assert_int_equal(fmm_cheapest_depth(counts, 0, &(fmm_costs){.near = 1, .far = 1}), 0);
 }
 
 /* Cells of a level by their coordinates, with all the empty ones: particles in each.  Level <= 4. */
@@ -197,7 +187,7 @@ static void counts_equal_loops_over_all_cells(void **state)
         fmm_counts counts[5], expected = {0}, before = {0};
         assert_int_equal(fmm_tree_create(p, box, 4, &tree), YOKE_OK);
         omp_set_num_threads(1 + cloud % 4);
-        assert_int_equal(fmm_count(tree, counts), YOKE_OK);
+        assert_int_equal(fmm_count_cells(tree, counts, NULL), YOKE_OK);
         for (int d = 0; d <= 4; d++) {
             fmm_counts level = count_level(p, box, d);
             if (d > 1) {
@@ -226,7 +216,7 @@ static void nothing_is_counted_for_no_particle_and_no_pair_for_one(void **state)
         fmm_tree *tree = NULL;
         fmm_counts counts[FMM_MAX_DEPTH + 1];
         assert_int_equal(fmm_tree_create(p, fmm_box_around(p), FMM_MAX_DEPTH, &tree), YOKE_OK);
-        assert_int_equal(fmm_count(tree, counts), YOKE_OK);
+        assert_int_equal(fmm_count_cells(tree, counts, NULL), YOKE_OK);
         for (int d = 0; d <= FMM_MAX_DEPTH; d++) {
             assert_int_equal(counts[d].near + counts[d].far + counts[d].neighbours, 0);
             assert_int_equal(counts[d].parents, count * (d > 1 ? d - 1 : 0));
@@ -238,10 +228,9 @@ static void nothing_is_counted_for_no_particle_and_no_pair_for_one(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(counts_of_the_published_table_are_met_exactly),
-    cmocka_unit_test(counts_at_other_depths_and_the_cheapest_depth_of_the_paper_are_met),
+    cmocka_unit_test(counts_at_other_depths_of_the_paper_are_met),
     cmocka_unit_test(counts_of_a_lattice_that_fills_the_box_are_met),
     cmocka_unit_test(costs_of_the_published_table_sum_up),
-    cmocka_unit_test(of_equal_depths_the_least_is_cheapest),
     cmocka_unit_test(counts_equal_loops_over_all_cells),
     cmocka_unit_test(nothing_is_counted_for_no_particle_and_no_pair_for_one),
 };

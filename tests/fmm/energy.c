@@ -4,6 +4,7 @@
 #include "context.h"
 #include "near/direct.h"
 #include "particles/generate.h"
+#include "sample_error.h"
 #include "tune/order/accuracy.h"
 #include "tune/order/tails.h"
 
@@ -146,11 +147,11 @@ static void samples_of_all_particles_have_the_error_of_the_energy(void **state)
     problem p = create(FMM_SHELLS, FMM_RANDOM, 3000, (fmm_method_options){.depth = 3});
     const double error = error_of(&p, run(&p, 3));
     fmm_sample s;
-    assert_int_equal(fmm_sample_error(p.particles, p.field, 3000, 1, &s), YOKE_OK);
+    assert_int_equal(sample_error(p.particles, p.field, 3000, 1, &s), YOKE_OK);
     assert_true(s.energy_deviation == 0 && fabs(s.energy / error - 1) < 2 * error + 1e-9); /* by the energy that was computed */
     int inside = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        assert_int_equal(fmm_sample_error(p.particles, p.field, 200, seed, &s), YOKE_OK);
+        assert_int_equal(sample_error(p.particles, p.field, 200, seed, &s), YOKE_OK);
         inside += error <= s.energy + 2 * s.energy_deviation;
     }
     assert_true(inside >= 17);
@@ -165,7 +166,7 @@ static void energies_of_zero_have_no_error(void **state)
     for (int64_t i = 0; i < 512; i++) p.particles->charge[i] = 0;
     fmm_sample s;
     run(&p, 2);
-    assert_int_equal(fmm_sample_error(p.particles, p.field, 100, 1, &s), YOKE_OK);
+    assert_int_equal(sample_error(p.particles, p.field, 100, 1, &s), YOKE_OK);
     assert_true(isnan(s.energy) && isnan(s.energy_norm));
     fmm_accuracy a;
     const fmm_request request = {.error = 1e-6, .of = FMM_ENERGY};

@@ -4,8 +4,8 @@
 #include "clouds.h"
 #include "error_theory.h"
 #include "method_run.h"
-#include "near/sample.h"
 #include "particles/random.h"
+#include "sample_error.h"
 
 static errors errors_of(const fmm_particles *particles, const fmm_field *exact, int depth, int order)
 {
@@ -190,12 +190,12 @@ static void samples_have_the_error_of_all(void **state)
     fmm_field *exact = direct(p), *field = result(p, 3, 5, 1);
     errors e = compare(p, field, exact);
     fmm_sample sample;
-    assert_int_equal(fmm_sample_error(p, field, p->count + 1, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(p, field, p->count + 1, 1, &sample), YOKE_OK);
     assert_int_equal(sample.count, p->count);
     assert_true(fabs(sample.potential - e.potential) < 1e-12 && fabs(sample.force - e.force) < 1e-12);
-    assert_int_equal(fmm_sample_error(p, field, 1000, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(p, field, 1000, 1, &sample), YOKE_OK);
     assert_true(fabs(sample.potential / e.potential - 1) < 0.2 && fabs(sample.force / e.force - 1) < 0.2);
-    assert_int_equal(fmm_sample_error(p, exact, 10, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(p, exact, 10, 1, &sample), YOKE_OK);
     assert_true(sample.potential < 1e-15 && sample.force < 1e-15);
     fmm_field_destroy(exact);
     fmm_field_destroy(field);

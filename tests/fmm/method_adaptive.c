@@ -4,8 +4,8 @@
 #include "clouds.h"
 #include "context.h"
 #include "method/method.h"
-#include "near/sample.h"
 #include "particles/generate.h"
+#include "sample_error.h"
 
 typedef struct tree_options {
     int64_t capacity, direct;
@@ -32,7 +32,7 @@ static fmm_sample errors_of(const fmm_particles *particles, tree_options of, fmm
 {
     fmm_sample sample;
     fmm_field *field = result(particles, of, pairs);
-    assert_int_equal(fmm_sample_error(particles, field, particles->count, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(particles, field, particles->count, 1, &sample), YOKE_OK);
     fmm_field_destroy(field);
     return sample;
 }
@@ -138,7 +138,7 @@ static void orders_of_levels_apply_to_w_and_x(void **state)
     assert_int_equal(fmm_field_create(context, p->count, 1, &field), YOKE_OK);
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
     assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
-    assert_int_equal(fmm_sample_error(p, field, p->count, 1, &e), YOKE_OK);
+    assert_int_equal(sample_error(p, field, p->count, 1, &e), YOKE_OK);
     fmm_sample low = errors_of(p, (tree_options){10, 0, FMM_MAX_DEPTH, 4}, NULL);
     fmm_sample high = errors_of(p, (tree_options){10, 0, FMM_MAX_DEPTH, 6}, NULL);
     assert_true(high.potential < e.potential && e.potential < low.potential);

@@ -6,8 +6,8 @@
 #include "clouds.h"
 #include "context.h"
 #include "method/method.h"
-#include "near/sample.h"
 #include "particles/generate.h"
+#include "sample_error.h"
 
 enum { SET_ABOVE = 3 /* the waves' set is that of an order so much higher: their errors then do not count */ };
 #define ALL_LEVELS (~(uint64_t)0)
@@ -43,7 +43,7 @@ static fmm_sample errors_of(const fmm_particles *particles, tree of, int order, 
     fmm_method *method = method_of(particles, of, order, levels);
     fmm_field *field = run(method, particles);
     *pairs = fmm_method_count(method).far;
-    assert_int_equal(fmm_sample_error(particles, field, particles->count, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(particles, field, particles->count, 1, &sample), YOKE_OK);
     fmm_field_destroy(field);
     fmm_method_destroy(method);
     return sample;

@@ -8,8 +8,8 @@
 #include "method/method.h"
 #include "near/direct.h"
 #include "near/kernels/pairs.h"
-#include "near/sample.h"
 #include "particles/generate.h"
+#include "sample_error.h"
 
 /* Potential and gradient at (x, y, z) of a charge of 1 at the origin, in long double. */
 static void soft_pair(const long double d[3], long double h, long double sum[4])
@@ -174,7 +174,7 @@ static void assert_method(const fmm_particles *p, const fmm_field *exact, int de
         most = fmax(most, fabs(field->potential[i] - exact->potential[i]));
     }
     assert_true(most < 1e-4 * largest);
-    assert_int_equal(fmm_sample_error(p, field, p->count, 1, &error), YOKE_OK);
+    assert_int_equal(sample_error(p, field, p->count, 1, &error), YOKE_OK);
     assert_true(error.potential < 1e-4 && error.force < 1e-3);
     fmm_method_destroy(method);
     fmm_field_destroy(field);

@@ -262,26 +262,6 @@ static void each_pair_of_particles_is_in_one_field_once(void **state)
         }
 }
 
-static void a_tree_that_is_cut_has_the_cells_of_a_lower_one(void **state)
-{
-    (void)state;
-    for (int depth = 0; depth <= 6; depth += 3) {
-        fmm_particles *p = cloud_create(context, CLUSTERED, 500);
-        fmm_tree *cut = tree_of(p, 6), *low = tree_of(p, depth);
-        fmm_tree_cut(cut, depth);
-        assert_int_equal(cut->depth, depth);
-        for (int l = 0; l <= depth; l++) {
-            check_level(cut, p, l);
-            assert_int_equal(cut->level[l].count, low->level[l].count);
-            assert_memory_equal(cut->level[l].particle, low->level[l].particle, (size_t)(low->level[l].count + 1) * sizeof(int32_t));
-        }
-        assert_null(cut->level[depth].child);
-        fmm_tree_destroy(cut);
-        fmm_tree_destroy(low);
-        fmm_particles_destroy(p);
-    }
-}
-
 /* The lowest cells in each coordinate hold all particles. */
 static void boxes_of_cells_have_so_many_along_each_side(void **state)
 {
@@ -293,7 +273,7 @@ static void boxes_of_cells_have_so_many_along_each_side(void **state)
             fmm_tree *tree = NULL;
             uint32_t least = UINT32_MAX, most = 0;
             assert_true((int64_t)1 << depth >= cells && (depth == 0 || (int64_t)1 << (depth - 1) < cells));
-            assert_int_equal(fmm_tree_create(p, fmm_box_around_cells(p, cells), depth, &tree), YOKE_OK);
+            assert_int_equal(fmm_tree_create(p, fmm_box_scaled(p, cells), depth, &tree), YOKE_OK);
             for (int64_t c = 0; c < tree->level[depth].count; c++) {
                 uint32_t at[3];
                 fmm_key_coordinates(tree->level[depth].key[c], at);
@@ -318,7 +298,7 @@ static void cells_of_a_lattice_are_alike(void **state)
     assert_int_equal(fmm_particles_generate(context, FMM_GRID, 12 * 12 * 12, FMM_EQUAL, 1, &p), YOKE_OK);
     for (int64_t cells = 3; cells <= 12; cells *= 2) {
         const int64_t inside = 1728 / (cells * cells * cells);
-        assert_int_equal(fmm_tree_create(p, fmm_box_around_cells(p, cells), fmm_depth_of_cells(cells), &tree), YOKE_OK);
+        assert_int_equal(fmm_tree_create(p, fmm_box_scaled(p, cells), fmm_depth_of_cells(cells), &tree), YOKE_OK);
         assert_int_equal(tree->leaves.count, cells * cells * cells);
         for (int64_t i = 0; i < tree->leaves.count; i++) assert_int_equal(tree->leaves.particle[i + 1] - tree->leaves.particle[i], inside);
         fmm_tree_destroy(tree);
@@ -343,8 +323,7 @@ static void trees_in_a_scaled_box_are_those_of_scaled_particles(void **state)
                     for (int i = 0; i < COUNT; i++) places[c][i] = ldexp(places[c][i], exponents[k]);
                 p->x[3] = 0x1p-1070; /* nothing beside the others */
                 fmm_scale_positions(p, &length, scaled);
-                const fmm_box box = fmm_box_scaled(p, cells),
-                              of_scaled = cells ? fmm_box_around_cells(scaled, cells) : fmm_box_around(scaled);
+                const fmm_box box = fmm_box_scaled(p, cells), of_scaled = fmm_box_scaled(scaled, cells);
                 const int depth = cells ? fmm_depth_of_cells(cells) : 5;
                 assert_int_equal(box.length, length);
                 assert_memory_equal(box.low, of_scaled.low, sizeof box.low);
@@ -360,7 +339,7 @@ static void trees_in_a_scaled_box_are_those_of_scaled_particles(void **state)
             }
 }
 
-/* Where they are divided as they are asked for; one that was cut is not. */
+/* Where they are divided as they are asked for. */
 static void trees_that_are_divided_so_stay(void **state)
 {
     (void)state;
@@ -371,7 +350,7 @@ static void trees_that_are_divided_so_stay(void **state)
         const uint64_t *key = tree->level[1].key;
         assert_int_equal(fmm_tree_divide(tree, 5, capacity), YOKE_OK);
         assert_true(tree->level[1].key == key);
-        fmm_tree_cut(tree, 1);
+        assert_int_equal(fmm_tree_divide(tree, 1, 0), YOKE_OK);
         assert_int_equal(tree->depth, 1);
         assert_int_equal(fmm_tree_divide(tree, 5, capacity), YOKE_OK);
         assert_int_equal(fmm_tree_divide(other, 5, capacity), YOKE_OK);
@@ -438,7 +417,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trees_that_are_divided_so_stay),
     cmocka_unit_test(one_particle_and_none_make_trees),
     cmocka_unit_test(what_makes_no_tree_is_refused),
-    cmocka_unit_test(a_tree_that_is_cut_has_the_cells_of_a_lower_one),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

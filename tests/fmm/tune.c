@@ -47,7 +47,7 @@ static void sources_of_leaves_are_counted_by_size(void **state)
         assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
         for (int d = 3; d >= 0; d--) {
             fmm_cell_counts expected = {0};
-            fmm_tree_cut(tree, d);
+            assert_int_equal(fmm_tree_divide(tree, d, 0), YOKE_OK);
             count_sources(tree, &expected);
             int64_t pairs = cells[d].large;
             for (int n = 1; n <= FMM_SMALL_LEAF; n++) {

@@ -6,6 +6,7 @@
 #include "clouds.h"
 #include "expansion/waves.h"
 #include "known_costs.h"
+#include "sample_error.h"
 #include "solve/solve.h"
 
 #define ALL_LEVELS (~(uint64_t)0)
@@ -117,7 +118,7 @@ static double measured(fmm_method *method, const fmm_particles *p, const fmm_acc
     assert_int_equal(fmm_method_set_order(method, a->order), YOKE_OK);
     if (a->set) assert_int_equal(fmm_method_set_waves(method, ALL_LEVELS, a->set), YOKE_OK);
     assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
-    assert_int_equal(fmm_sample_error(p, field, p->count, 1, &sample), YOKE_OK);
+    assert_int_equal(sample_error(p, field, p->count, 1, &sample), YOKE_OK);
     fmm_field_destroy(field);
     return sample.potential;
 }

@@ -30,7 +30,7 @@ static inline double fmm_clock_now_s(const fmm_clock *clock) { return clock ? cl
 
 typedef struct fmm_method_options {
     int depth; /* level of the leaves; below 2 there is no far field: all pairs are summed */
-    /* Leaves along each side (fmm_box_around_cells) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: none. */
+    /* Leaves along each side (fmm_box_scaled) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: none. */
     int64_t cells;
     int64_t capacity; /* of an adaptive tree: leaves have at most this many particles or are on level `depth`; 0: a uniform tree */
     /* In an adaptive tree, cells of W and X with at most this many particles are summed directly; negative: fmm_method_direct of the

@@ -259,12 +259,3 @@ yoke_status fmm_reference_compare(const fmm_reference *r, const fmm_particles *p
     yoke_release(r->context, s.computed);
     return status;
 }
-
-yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample)
-{
-    fmm_reference *r = NULL;
-    yoke_status status = fmm_reference_draw(particles, field->gx != NULL, count, seed, &r);
-    if (!status) status = fmm_reference_compare(r, particles, field, sample);
-    fmm_reference_destroy(r);
-    return status;
-}

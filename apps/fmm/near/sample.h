@@ -60,7 +60,4 @@ typedef struct fmm_mean_energy {
 } fmm_mean_energy;
 fmm_mean_energy fmm_reference_energy(const fmm_reference *reference, const double *product);
 
-/* fmm_reference_draw and fmm_reference_compare in one call.  Errors: those of fmm_reference_draw. */
-yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample);
-
 #endif

@@ -97,6 +97,14 @@ static void fill_children(const fmm_tree *tree, int l, const fmm_level *level, f
     below->particle[below->count] = (int32_t)tree->count;
 }
 
+static void release_children(yoke_context *context, fmm_level *level)
+{
+    yoke_release(context, level->child);
+    yoke_release(context, level->octants);
+    level->child = NULL;
+    level->octants = NULL;
+}
+
 /* Splits the cells of level l, and sets *below to the number of their children.  If an adaptive tree has none, the level has no arrays
  * of children. */
 static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_t *below)
@@ -108,7 +116,7 @@ static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_
     count_children(tree, l, capacity, level);
     *below = sum_children(level);
     if (*below == 0 && capacity > 0) {
-        fmm_level_release_children(tree->context, level);
+        release_children(tree->context, level);
         return YOKE_OK;
     }
     status = allocate_cells(tree->context, *below, next);
@@ -164,12 +172,6 @@ static void number_leaves(fmm_tree *tree)
         if (tree->leaves.level[i] < tree->coarsest) tree->coarsest = tree->leaves.level[i];
 }
 
-void fmm_leaves_number(fmm_tree *tree)
-{
-    count_leaves(tree);
-    number_leaves(tree);
-}
-
 static yoke_status create_leaves(fmm_tree *tree)
 {
     count_leaves(tree);
@@ -201,17 +203,9 @@ yoke_status fmm_levels_create(fmm_tree *tree, int depth, int64_t capacity)
     return status;
 }
 
-void fmm_level_release_children(yoke_context *context, fmm_level *level)
+static void release_level(yoke_context *context, fmm_level *level)
 {
-    yoke_release(context, level->child);
-    yoke_release(context, level->octants);
-    level->child = NULL;
-    level->octants = NULL;
-}
-
-void fmm_level_release(yoke_context *context, fmm_level *level)
-{
-    fmm_level_release_children(context, level);
+    release_children(context, level);
     yoke_release(context, level->key);
     yoke_release(context, level->particle);
     yoke_release(context, level->end);
@@ -222,7 +216,7 @@ void fmm_level_release(yoke_context *context, fmm_level *level)
 
 void fmm_levels_destroy(fmm_tree *tree)
 {
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) fmm_level_release(tree->context, &tree->level[l]);
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) release_level(tree->context, &tree->level[l]);
     yoke_release(tree->context, tree->leaves.particle);
     yoke_release(tree->context, tree->leaves.cell);
     yoke_release(tree->context, tree->leaves.level);

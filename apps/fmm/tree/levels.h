@@ -15,11 +15,4 @@ yoke_status fmm_levels_create(fmm_tree *tree, int depth, int64_t capacity);
 /* Releases levels and leaves.  Zeroed ones are allowed. */
 void fmm_levels_destroy(fmm_tree *tree);
 
-/* Release the children of a level, or all of it. */
-void fmm_level_release_children(yoke_context *context, fmm_level *level);
-void fmm_level_release(yoke_context *context, fmm_level *level);
-
-/* Renumbers the leaves after their number has decreased. */
-void fmm_leaves_number(fmm_tree *tree);
-
 #endif

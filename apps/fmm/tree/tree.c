@@ -46,7 +46,7 @@ int fmm_depth_of_cells(int64_t cells)
     return depth;
 }
 
-/* As fmm_box_around (cells 0: trees of any depth) or fmm_box_around_cells. */
+/* cells: those along each side of the particles, as of fmm_box_scaled. */
 static fmm_box box_around(const fmm_extent *extent, int64_t count, int64_t cells)
 {
     fmm_box box = tight_box(extent);
@@ -63,12 +63,6 @@ fmm_box fmm_box_around(const fmm_particles *particles)
 {
     const fmm_extent extent = fmm_extent_of(particles);
     return box_around(&extent, particles->count, 0);
-}
-
-fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells)
-{
-    const fmm_extent extent = fmm_extent_of(particles);
-    return box_around(&extent, particles->count, cells);
 }
 
 fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells)
@@ -192,14 +186,6 @@ int64_t fmm_tree_cells(const fmm_tree *tree, int level)
 #pragma omp parallel for schedule(static) reduction(+ : cells)
     for (int64_t i = 1; i < tree->count; i++) cells += tree->key[i] >> shift != tree->key[i - 1] >> shift;
     return cells;
-}
-
-void fmm_tree_cut(fmm_tree *tree, int depth)
-{
-    for (; tree->depth > depth; tree->depth--) fmm_level_release(tree->context, &tree->level[tree->depth]);
-    fmm_level_release_children(tree->context, &tree->level[tree->depth]);
-    fmm_leaves_number(tree);
-    tree->asked_depth = -1;
 }
 
 void fmm_tree_destroy(fmm_tree *tree)

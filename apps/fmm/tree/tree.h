@@ -60,16 +60,13 @@ typedef struct fmm_tree {
 fmm_box fmm_box_around(const fmm_particles *particles);
 
 /*
- * The box of a tree with `cells` (1 ... 2^FMM_MAX_DEPTH) leaves along each side of the particles, for leaf sizes between those of two
- * depths.  Along each side there are 2^depth cells, depth = fmm_depth_of_cells(cells), and the lowest `cells` of them contain all
- * particles.  These cells reach beyond the particles on each side by half the mean spacing of particles that fill a cube evenly.  Particles
- * of a lattice then have the same positions in all cells if the lattice has a multiple of `cells` points along a side.  Otherwise as
- * fmm_box_around.
- */
-fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells);
-/*
- * As fmm_box_around (cells 0) or fmm_box_around_cells, for the particles in units of fmm_scale_positions, without a scaled copy of the
- * particles.  Trees in this box are trees over the scaled particles.
+ * The box for the particles in units of fmm_scale_positions, without a scaled copy of the particles.  Trees in this box are trees over the
+ * scaled particles.
+ * cells 0: as fmm_box_around, for trees of any depth.  cells 1 ... 2^FMM_MAX_DEPTH: for uniform trees with so many leaves along each side
+ * of the particles, which have leaf sizes between those of two depths.  Along each side of the box there are 2^depth cells,
+ * depth = fmm_depth_of_cells(cells), and the lowest `cells` of them contain all particles.  These cells reach beyond the particles on each
+ * side by half the mean spacing of particles that fill a cube evenly.  Particles of a lattice then have the same positions in all cells if
+ * the lattice has a multiple of `cells` points along a side.
  */
 fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells);
 /* The least depth with at least `cells` cells along a side; a depth that no tree has if cells is not 1 ... 2^FMM_MAX_DEPTH. */
@@ -102,8 +99,6 @@ yoke_status fmm_tree_create_undivided(const fmm_particles *particles, int64_t ce
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity);
 /* The number of cells with particles on a level (0 ... key_level), also if the tree does not have this level. */
 int64_t fmm_tree_cells(const fmm_tree *tree, int level);
-/* Makes the cells of level `depth` (0 ... the tree's depth) leaves; their particles keep their order.  Leaves of coarser levels stay. */
-void fmm_tree_cut(fmm_tree *tree, int depth);
 /* NULL is allowed. */
 void fmm_tree_destroy(fmm_tree *tree);
 

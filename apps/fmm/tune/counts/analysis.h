@@ -25,7 +25,7 @@ typedef struct fmm_analysis {
 /* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
 yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis);
 /*
- * Counts the tree with `cells` cells along each side of the particles (fmm_box_around_cells) and those above it: its depths are 0 ...
+ * Counts the tree with `cells` cells along each side of the particles (fmm_box_scaled) and those above it: its depths are 0 ...
  * fmm_depth_of_cells.
  * Errors: those of fmm_tree_create, MEMORY.
  */

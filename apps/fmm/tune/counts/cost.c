@@ -12,11 +12,3 @@ double fmm_cost(const fmm_counts *counts, const fmm_costs *costs)
     loops += (double)counts->x * costs->x + (double)counts->neighbours * costs->neighbour;
     return (double)counts->near * costs->near + (double)counts->far * costs->far + loops;
 }
-
-int fmm_cheapest_depth(const fmm_counts *counts, int depth, const fmm_costs *costs)
-{
-    int cheapest = 0;
-    for (int d = 1; d <= depth; d++)
-        if (fmm_cost(&counts[d], costs) < fmm_cost(&counts[cheapest], costs)) cheapest = d;
-    return cheapest;
-}

@@ -22,7 +22,4 @@ fmm_costs fmm_costs_of_operations(int order, int gradient, double operation_s);
 
 double fmm_cost(const fmm_counts *counts, const fmm_costs *costs);
 
-/* The depth of 0 ... depth with the least cost by its counts [depth + 1]; the smallest such depth. */
-int fmm_cheapest_depth(const fmm_counts *counts, int depth, const fmm_costs *costs);
-
 #endif

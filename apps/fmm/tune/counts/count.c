@@ -174,5 +174,3 @@ yoke_status fmm_count_cells(const fmm_tree *tree, fmm_counts *counts, fmm_cell_c
     yoke_release(tree->context, c.subtrees);
     return YOKE_OK;
 }
-
-yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts) { return fmm_count_cells(tree, counts, NULL); }

@@ -30,10 +30,10 @@ typedef struct fmm_cell_counts {
     int64_t large; /* sum over larger leaves of their particles times the particles in and around the leaf: ordered pairs */
 } fmm_cell_counts;
 
-/* counts [depth + 1]: those of trees of depth 0 ... depth over the same particles.  They are the same for any number of threads.  Errors:
- * MEMORY. */
-yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts);
-/* The same, with cells [depth + 1]. */
+/*
+ * counts and cells [depth + 1]: those of trees of depth 0 ... depth over the same particles; cells may be NULL.  They are the same for any
+ * number of threads.  Errors: MEMORY.
+ */
 yoke_status fmm_count_cells(const fmm_tree *tree, fmm_counts *counts, fmm_cell_counts *cells);
 
 #endif

@@ -20,7 +20,7 @@ yoke_status fmm_even_find(const fmm_particles *particles, fmm_even *found);
 
 /*
  * Estimates the counts of the tree with `cells` cells along the longest side (a power of two: the tree of a depth; else as for
- * fmm_box_around_cells) and of those above it, as if all leaves had the same number of particles.  It sets counts, without the loops of
+ * fmm_box_scaled) and of those above it, as if all leaves had the same number of particles.  It sets counts, without the loops of
  * fmm_counts, and cells, for the depths 0 ... fmm_depth_of_cells(cells).  `analysis` then has no tree and needs no fmm_analysis_destroy.
  */
 void fmm_even_count(const fmm_even *even, int64_t cells, fmm_analysis *analysis);
