@@ -144,6 +144,28 @@ static void an_entry_that_does_not_fit_is_declined_with_the_reason(void **state)
     yoke_store_close(store);
 }
 
+static void outdated_entries_can_be_removed(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = open_store(f, NULL);
+    static const char *const works[] = {"add", WORK, "zero"};
+    for (int k = 0; k < 3; k++) {
+        yoke_store_entry entry = entry_for(works[k], "openmp");
+        assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    }
+    yoke_store_remove_outdated(store, "other", "openmp", "16 cores", "00fe");
+    yoke_store_remove_outdated(store, WORK, "openmp", "16 cores", "00ff");
+    yoke_store_remove_outdated(store, WORK, "openmp", "12 cores", "00fe"); /* that of another device may be needed again */
+    for (int k = 0; k < 3; k++) assert_non_null(yoke_store_find(store, works[k], "openmp", "16 cores", "00ff", NULL));
+    const char *why = NULL;
+    yoke_store_remove_outdated(store, WORK, "openmp", "16 cores", "00fe");
+    assert_null(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", &why));
+    assert_string_equal(why, "");
+    assert_non_null(yoke_store_find(store, "add", "openmp", "16 cores", "00ff", NULL));
+    assert_non_null(yoke_store_find(store, "zero", "openmp", "16 cores", "00ff", NULL));
+    yoke_store_close(store);
+}
+
 static void a_store_of_another_machine_is_declined_and_kept_beside(void **state)
 {
     fixture *f = *state;
@@ -310,6 +332,7 @@ static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bi
                                           TEST(the_file_does_not_depend_on_the_order_of_puts),
                                           TEST(a_put_replaces_the_entry_of_the_same_work_and_device),
                                           TEST(an_entry_that_does_not_fit_is_declined_with_the_reason),
+                                          TEST(outdated_entries_can_be_removed),
                                           TEST(a_store_of_another_machine_is_declined_and_kept_beside),
                                           TEST(other_formats_are_declined),
                                           TEST(texts_of_drivers_may_hold_any_bytes),

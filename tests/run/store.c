@@ -142,6 +142,45 @@ static void a_run_does_not_write_what_it_has_only_read(void **state)
     remove(path);
 }
 
+/* Every entry of the file becomes one of another version of its kernel. */
+static void make_outdated(const char *path)
+{
+    session s;
+    yoke_store *store = NULL;
+    open_session(&s, NULL);
+    assert_int_equal(yoke_store_open(s.w.context, path, NULL, &store, NULL), YOKE_OK);
+    for (int64_t i = 0; i < store->count; i++) {
+        yoke_store_entry entry = store->items[i].entry;
+        entry.kernel = "0000";
+        assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    }
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    yoke_store_close(store);
+    close_session(&s);
+}
+
+/* Else each later run would tell that it does not use it.  What a run does not know of stays. */
+static void what_was_measured_with_another_version_of_a_kernel_is_removed(void **state)
+{
+    (void)state;
+    char path[64];
+    session s;
+    make_path(path);
+    open_session(&s, path);
+    work_on(&s, "one", 1000);
+    work_on(&s, "unknown to others", 1000);
+    close_session(&s);
+    make_outdated(path);
+    open_session(&s, path);
+    plan_only(&s, "one", 1000);
+    work_on(&s, "two", 2000);
+    close_session(&s);
+    assert_true(most_units(path, "one") == 0);
+    assert_true(most_units(path, "two") == 2000);
+    assert_true(most_units(path, "unknown to others") == 1000);
+    remove(path);
+}
+
 /*
  * A host whose overhead is 10, 20 and 30 W at its frequencies, and a GPU that is 20 times as fast.  To leave the host at its lowest frequency costs least: with one
  * overhead of all frequencies that would not be known.
@@ -328,6 +367,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_two_open_runs_learn_is_there_afterwards),
     cmocka_unit_test(what_two_processes_learn_is_there_afterwards),
     cmocka_unit_test(a_run_does_not_write_what_it_has_only_read),
+    cmocka_unit_test(what_was_measured_with_another_version_of_a_kernel_is_removed),
     cmocka_unit_test(host_overheads_of_all_frequencies_serve_another_process),
 };
 

@@ -239,6 +239,16 @@ static const yoke_store_entry *look_for(const yoke_store *store, const char *wor
     return compare_plain(entry->work, work) == 0 && compare_plain(entry->device, device) == 0 ? entry : NULL;
 }
 
+void yoke_store_remove_outdated(yoke_store *store, const char *work, const char *device, const char *description, const char *kernel)
+{
+    const yoke_store_entry *entry = look_for(store, work, device);
+    if (entry == NULL || compare_plain(entry->description, description) != 0 || compare_plain(entry->kernel, kernel) == 0) return;
+    const int64_t place = place_of(store, work, device);
+    yoke_release(store->context, store->items[place].memory);
+    store->count--;
+    memmove(&store->items[place], &store->items[place + 1], (size_t)(store->count - place) * sizeof store->items[0]);
+}
+
 const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
                                         const char *kernel, const char **why)
 {

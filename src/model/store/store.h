@@ -75,6 +75,11 @@ const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *wor
  */
 yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry);
 /*
+ * Removes the entry for this work on this device if it was measured there with another version of the kernel: nothing that knows the
+ * work as it is now can use it.  All arguments must be set.
+ */
+void yoke_store_remove_outdated(yoke_store *store, const char *work, const char *device, const char *description, const char *kernel);
+/*
  * Waits until no other store, of this process or another one, writes the file; then reads what was written to it since this store was
  * opened: entries that this store lacks, and newer versions of entries that were not put here.  Others wait until yoke_store_write,
  * yoke_store_unlock or yoke_store_close.

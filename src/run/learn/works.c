@@ -261,6 +261,7 @@ static yoke_status put_entry(yoke_run *run, yoke_store *store, int index, int de
     const run_device *d = &run->devices[device];
     const run_work *work = &run->run_works[index];
     const run_level_power *power = &d->powers[d->num_levels - 1];
+    if (store == run->store) yoke_store_remove_outdated(store, work->name, d->info->name, d->info->description, work->kernel);
     const yoke_store_entry *old = yoke_store_find(store, work->name, d->info->name, d->info->description, work->kernel, NULL);
     const int own = store != run->store || work->learned[device];
     int top = d->num_levels - 1, measured = !run->declared && !isnan(power->idle_w) && power->busy_s > 0;
