@@ -33,9 +33,9 @@ static inline double precision_of(fmm_operation operation)
 static inline double uneven_of(const known *k, double precision)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
-    const double pairs = 2 * of.near + of.particles, size = pairs / of.sources,
-                 pair = precision * (k->near_start + k->near_pair * size) / size;
-    return (pairs + 2 * of.uneven * (21 / 13.5 - 1)) * pair / of.leaves + k->near_leaf + 2 * k->near_particle * of.particles / of.leaves;
+    const double pairs = precision * (of.sources[0] * source_of(k, of.size[0]) + of.sources[1] * source_of(k, of.size[1]));
+    const double uneven = 2 * of.uneven / (2 * of.near + of.particles);
+    return (1 + uneven * (21 / 13.5 - 1)) * pairs / of.leaves + k->near_leaf + 2 * k->near_particle * of.particles / of.leaves;
 }
 
 static inline double unit_of(const known *k, fmm_operation operation, int size)

@@ -17,12 +17,14 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
 {
     char what[64];
     const fmm_clock *clock = fmm_tuner_clock(s->tuner);
+    fmm_new_memory memory = {0}; /* its time is not part of the tree and the fields, as in a run of this tree alone */
     fmm_method_options options = {.depth = tree.depth,
                                   .cells = tree.cells,
                                   .capacity = tree.capacity,
                                   .direct = s->tuned.choice.direct,
                                   .gradient = s->options.gradient,
-                                  .clock = clock};
+                                  .clock = clock,
+                                  .memory = s->options.keeps_memory ? &memory : NULL};
     fmm_method *method = NULL;
     fmm_shared_run_seconds seconds = {0};
     if (tree.capacity)
@@ -41,6 +43,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     if (!status && of->waves) status = fmm_method_set_waves(method, of->waves, of->set);
     const double tables_s = fmm_clock_now_s(clock) - begin_s;
     if (!status) fmm_method_set_single(method, s->single);
+    if (!status) fmm_method_get_memory(method);
     if (!status && s->options.devices) {
         status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);
         if (!status) *measured = seconds.as_predicted;

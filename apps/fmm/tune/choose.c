@@ -15,13 +15,13 @@ enum {
 
 /* Mean number of particles of a leaf, weighted with the near pairs.  Leaves of more than FMM_SMALL_LEAF count with the mean over all
  * leaves, or with FMM_SMALL_LEAF if that is larger. */
-static double leaf_particles_of(const fmm_cell_counts *cells, int64_t particles)
+static double leaf_particles_of(const int64_t sources[FMM_SMALL_LEAF + 1], int64_t large, int64_t leaves, int64_t particles)
 {
-    const double mean = cells->leaves > 0 ? (double)particles / (double)cells->leaves : 0;
-    double pairs = (double)cells->large, sum = pairs * fmax(mean, FMM_SMALL_LEAF);
+    const double mean = leaves > 0 ? (double)particles / (double)leaves : 0;
+    double pairs = (double)large, sum = pairs * fmax(mean, FMM_SMALL_LEAF);
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) {
-        pairs += (double)n * (double)cells->sources[n];
-        sum += (double)n * n * (double)cells->sources[n];
+        pairs += (double)n * (double)sources[n];
+        sum += (double)n * n * (double)sources[n];
     }
     return pairs > 0 ? sum / pairs : 0;
 }
@@ -31,14 +31,15 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= depth; l++) orders[l] = order;
     const fmm_counts *counts = analysis->counts;
+    const fmm_cell_counts *cells = &analysis->cells[depth];
     /* Seconds of an operation: those in the near field of large leaves, where nearly all time is that of the kernels. */
     const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->pairs.large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
                       .set = fmm_set_of(machine, order),
                       .near_pairs = 2 * (double)counts[depth].near,
                       .far_pairs = 2 * (double)counts[depth].far,
-                      .leaves = analysis->cells[depth].leaves,
-                      .leaf_particles = leaf_particles_of(&analysis->cells[depth], analysis->particles),
+                      .leaves = cells->leaves,
+                      .leaf_particles = leaf_particles_of(cells->sources, cells->large, cells->leaves, analysis->particles),
                       .measured = FMM_NOT_MEASURED,
                       .predicted_j = NAN,
                       .by_operations = fmm_cost(&counts[depth], &costs)};
@@ -56,15 +57,14 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
         double far = 0;
         for (int l = 0; l <= o->depth; l++) far += 2 * (double)o->level[l].far;
         choice->depth_at[k] = o->depth;
-        choice->at[k] =
-            (fmm_depth){.order = order,
-                        .set = fmm_set_of(machine, order),
-                        .near_pairs = 2 * (double)o->near,
-                        .far_pairs = far,
-                        .leaves = o->leaves,
-                        .leaf_particles = o->sources > 0 ? (2 * (double)o->near + (double)analysis->particles) / (double)o->sources : 0,
-                        .measured = FMM_NOT_MEASURED,
-                        .predicted_j = NAN};
+        choice->at[k] = (fmm_depth){.order = order,
+                                    .set = fmm_set_of(machine, order),
+                                    .near_pairs = 2 * (double)o->near,
+                                    .far_pairs = far,
+                                    .leaves = o->leaves,
+                                    .leaf_particles = leaf_particles_of(o->sources, o->large, o->leaves, analysis->particles),
+                                    .measured = FMM_NOT_MEASURED,
+                                    .predicted_j = NAN};
         choice->at[k].predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders, &choice->at[k].waves);
     }
     return status;

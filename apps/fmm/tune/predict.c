@@ -12,11 +12,17 @@ static double leaves_of(const fmm_machine *machine, int64_t leaves, int64_t part
     return (double)leaves * machine->pairs.leaf + ((double)particles + (double)beside) * machine->pairs.particle;
 }
 
+/* Sources of small leaves by the number of the leaf's particles, and pairs of large leaves. */
+static double pairs_of(const fmm_machine *machine, const int64_t sources[FMM_SMALL_LEAF + 1], int64_t large)
+{
+    double sum = (double)large * machine->pairs.large;
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)sources[n] * machine->pairs.near[n];
+    return sum;
+}
+
 static double near_of(const fmm_machine *machine, int64_t particles, const fmm_cell_counts *cells)
 {
-    double sum = leaves_of(machine, cells->leaves, particles, cells->beside) + (double)cells->large * machine->pairs.large;
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->pairs.near[n];
-    return sum;
+    return leaves_of(machine, cells->leaves, particles, cells->beside) + pairs_of(machine, cells->sources, cells->large);
 }
 
 /* Numbers for M2L of a level. */
@@ -139,11 +145,11 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
                                  const int *order, uint64_t *waves)
 {
     far_level level[FMM_MAX_DEPTH + 1] = {0};
-    double pairs = 2 * (double)operations->near + (double)particles,
-           pair = fmm_machine_pair(machine, operations->sources > 0 ? pairs / (double)operations->sources : 1);
-    double extra = 2 * (double)operations->uneven * ((machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1);
+    const double pairs = 2 * (double)operations->near + (double)particles, uneven = pairs > 0 ? 2 * (double)operations->uneven / pairs : 0;
+    const double longer = (machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1;
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
-                     .near = (pairs + extra) * pair + leaves_of(machine, operations->leaves, particles, particles)};
+                     .near = (1 + uneven * longer) * pairs_of(machine, operations->sources, operations->large) +
+                             leaves_of(machine, operations->leaves, particles, particles)};
     int highest = 0;
     for (int l = 2; l <= operations->depth; l++)
         if (order[l] > highest) highest = order[l];

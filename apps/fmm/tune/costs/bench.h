@@ -53,9 +53,10 @@ double fmm_bench_sources(int size);
 /* Mean number of particles in a leaf of FMM_ADAPTIVE. */
 double fmm_bench_leaf_particles(int capacity);
 
-/* Counts of the near field of FMM_UNEVEN, as in fmm_operations. */
+/* Counts of the near field of FMM_UNEVEN, as in fmm_operations; sources: of leaves of the two sizes. */
 typedef struct fmm_bench_pairs {
-    double particles, leaves, near, uneven, sources;
+    double particles, leaves, near, uneven, sources[2];
+    int size[2];
 } fmm_bench_pairs;
 fmm_bench_pairs fmm_bench_uneven(void);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <omp.h>
 
+#include "particles/random.h"
 #include "tree/lists.h"
 #include "tune/costs/bench_parts.h"
 #include "tune/costs/surface.h"
@@ -13,7 +14,7 @@
  */
 static fmm_cube near_cube(int each)
 {
-    enum { PARTICLES = 1 << 17, FEWEST_LAYERS = 8 };
+    enum { PARTICLES = 1 << 18, FEWEST_LAYERS = 8 };
     fmm_cube of = {5, each, 32, .varies = 1};
     of.layers = (PARTICLES / each) >> 10;
     if (of.layers >= FEWEST_LAYERS) {
@@ -153,12 +154,15 @@ fmm_bench_pairs fmm_bench_uneven(void)
     const double self = same * same * same, by_1 = 3 * same * same * next, by_2 = 3 * same * 2 * next * next, by_3 = 4 * next * next * next;
     const double unlike = by_1 + by_3, many = many_in * (many_in - 1) / 2, few = few_in * (few_in - 1) / 2;
     const double uneven = unlike * many_in * few_in;
+    const double of_child =
+        self / 2 * (many_in + CHILDREN * (CHILDREN - 1) * child) + unlike * CHILDREN * few_in + by_2 / 2 * 4 * 2 * child;
+    const double of_few = self / 2 * few_in + unlike * many_in + by_2 / 2 * 2 * few_in;
     return (fmm_bench_pairs){.particles = (double)fmm_cube_particles(of),
                              .leaves = (double)leaves_of(of),
                              .near = uneven + self / 2 * (many + few) + by_2 / 2 * (4 * child * child + few_in * few_in),
                              .uneven = uneven,
-                             .sources = (double)fmm_cube_particles(of) + unlike * CHILDREN * (child + few_in) +
-                                        self / 2 * (CHILDREN * (CHILDREN - 1) / 2 * 2 * child) + by_2 / 2 * (4 * 2 * child + 2 * few_in)};
+                             .size = {of.many / CHILDREN, of.few},
+                             .sources = {of_child, of_few}};
 }
 
 /* Number of ordered pairs of cells of a full level that do not touch, but whose parents do. */
@@ -211,15 +215,11 @@ static double part(int64_t i, double step)
     return at - (double)(int64_t)at;
 }
 
-/*
- * The leaf of particle i, if leaves have a mean of `each` particles.  Of two successive leaves one is as much above the mean as the other is
- * below it: on average by 0.8 times the root of the mean, as for random positions.
- */
-static int64_t leaf_of(int64_t i, int64_t each)
+/* The leaf of particle i: an arbitrary one, so that leaves have different sizes, as for random positions; but each has a particle. */
+static int64_t leaf_of(int64_t i, int64_t leaves)
 {
-    const int64_t pair = i / (2 * each), range = llround(1.6 * sqrt((double)each)), most = range < each ? range : each - 1;
-    const int64_t more = (int64_t)(part(pair * pair, 0.6180339887498949) * (double)(most + 1));
-    return 2 * pair + (i % (2 * each) >= each + (pair & 1 ? more : -more));
+    uint64_t number = (uint64_t)i;
+    return i < leaves ? i : (int64_t)(fmm_random(&number) % (uint64_t)leaves);
 }
 
 /* Returns the place of i in an arbitrary order of the numbers 0 ... count - 1. */
@@ -245,12 +245,20 @@ static int is_reversed(fmm_cube of, int64_t couple, int64_t y, int64_t z)
     return (of.varies && !is_corner ? shuffled(couple, couples_of(of)) : y + z) & 1;
 }
 
+/* The child of a cell with many particles that its particle `own` is in. */
+static int64_t child_of_many(int64_t couple, int64_t own)
+{
+    enum { CHILDREN = 8, MOST = 1 << 16 };
+    uint64_t number = (uint64_t)(couple * MOST + own);
+    return own < CHILDREN ? own : (int64_t)(fmm_random(&number) % CHILDREN);
+}
+
 /* Finds the coordinates of the leaf of particle i in a cube of cells with many and with few particles, as if all cells had children. */
 static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 {
     const int64_t cells = (int64_t)1 << (of.depth - 1), both = of.many + of.few, couple = i / both, own = i % both,
                   has_many = own < of.many;
-    const int64_t each = of.many / 8, child = of.varies ? leaf_of(couple * of.many + own, each) % 8 : own / each;
+    const int64_t each = of.many / 8, child = of.varies ? child_of_many(couple, own) : own / each;
     const int64_t octant = has_many ? child : (own - of.many) * 8 / of.few;
     const int64_t y = couple / (cells / 2) % cells, z = couple / (cells / 2 * cells),
                   x = couple % (cells / 2) * 2 + (is_reversed(of, couple, y, z) == has_many);
@@ -259,7 +267,7 @@ static void find_uneven(fmm_cube of, int64_t i, int64_t at[3])
 
 static void find_leaf(fmm_cube of, int64_t i, int64_t at[3])
 {
-    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.varies ? leaf_of(i, of.each) : i / of.each;
+    const int64_t leaves = along(of), apart = of.lone ? 3 : 1, leaf = of.varies ? leaf_of(i, leaves_of(of)) : i / of.each;
     if (of.capacity)
         find_uneven(of, i, at);
     else

@@ -124,9 +124,10 @@ double fmm_machine_pair(const fmm_machine *machine, double size)
 static double find_uneven(const fmm_machine *m, fmm_operation uneven)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
-    const double pairs = 2 * of.near + of.particles, pair = fmm_machine_pair(m, pairs / of.sources);
-    const double left = (m->unit[uneven][0] - m->pairs.leaf) * of.leaves - 2 * m->pairs.particle * of.particles - pairs * pair;
-    return fmax(1 + left / (2 * of.uneven * pair), 1);
+    const double pairs_s = of.sources[0] * m->pairs.near[of.size[0]] + of.sources[1] * m->pairs.near[of.size[1]];
+    const double left_s = (m->unit[uneven][0] - m->pairs.leaf) * of.leaves - 2 * m->pairs.particle * of.particles - pairs_s;
+    const double part = 2 * of.uneven / (2 * of.near + of.particles);
+    return fmax(1 + left_s / (part * pairs_s), 1);
 }
 
 static int number_of_small_leaf(void)

@@ -1,5 +1,7 @@
 #include "tune/counts/operations.h"
 
+#include <stdbool.h>
+
 #include "tree/lists.h"
 #include "tree/walk.h"
 
@@ -16,7 +18,8 @@ typedef struct direction_set {
 
 typedef struct tally {
     histogram cells, leaves, particles, far, w, w_particles;
-    int64_t near[FMM_MAX_CAPACITIES + 1], uneven[FMM_MAX_CAPACITIES + 1], sources[FMM_MAX_CAPACITIES + 1];
+    int64_t near[FMM_MAX_CAPACITIES + 1], uneven[FMM_MAX_CAPACITIES + 1];
+    int64_t sources[FMM_SMALL_LEAF + 1][FMM_MAX_CAPACITIES + 1]; /* [0]: pairs of larger leaves */
 } tally;
 
 typedef struct counter {
@@ -45,11 +48,19 @@ static int exists(const counter *c, int level, int32_t cell)
     return level == 0 ? c->num_capacities : splits(c, level - 1, c->tree->level[level].parent[cell]);
 }
 
+/* Adds the sources of a leaf with `own` particles. */
+static void add_sources(tally *sum, int first, int last, int64_t own, int64_t sources)
+{
+    const bool small = own <= FMM_SMALL_LEAF;
+    add(sum->sources[small ? own : 0], first, last, small ? sources : own * sources);
+}
+
 /* Adds the pairs of two leaves near each other, with a and b particles. */
 static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
 {
     add(sum->near, first, last, a * b);
-    add(sum->sources, first, last, a + b);
+    add_sources(sum, first, last, a, b);
+    add_sources(sum, first, last, b, a);
 }
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -170,7 +181,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int level)
     add(sum->leaves[level], split, there, 1);
     add(sum->particles[level], split, there, particles);
     add(sum->near, split, there, particles * (particles - 1) / 2);
-    add(sum->sources, split, there, particles);
+    add_sources(sum, split, there, particles, particles);
     for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* pairs with the other neighbours are counted from their side */
         if (walk->near[level][n] >= 0) count_pair(c, walk, level, n, there, split);
 }
@@ -248,8 +259,9 @@ static int64_t at_capacity(const int64_t *at, int capacity)
 
 static void sum_capacity(const tally *sum, const direction_set *directions, int k, fmm_operations *operations)
 {
-    *operations =
-        (fmm_operations){.near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .sources = at_capacity(sum->sources, k)};
+    *operations = (fmm_operations){
+        .near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .large = at_capacity(sum->sources[0], k)};
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) operations->sources[n] = at_capacity(sum->sources[n], k);
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
         operations->level[l] = (fmm_level_operations){
             .cells = at_capacity(sum->cells[l], k),
