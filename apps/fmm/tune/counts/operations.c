@@ -18,7 +18,7 @@ typedef struct direction_set {
 
 typedef struct tally {
     histogram cells, leaves, particles, far, w, w_particles;
-    int64_t near[FMM_MAX_CAPACITIES + 1], uneven[FMM_MAX_CAPACITIES + 1];
+    int64_t uneven[FMM_MAX_CAPACITIES + 1];
     int64_t sources[FMM_SMALL_LEAF + 1][FMM_MAX_CAPACITIES + 1]; /* [0]: pairs of larger leaves */
 } tally;
 
@@ -58,7 +58,6 @@ static void add_sources(tally *sum, int first, int last, int64_t own, int64_t so
 /* Adds the pairs of two leaves near each other, with a and b particles. */
 static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
 {
-    add(sum->near, first, last, a * b);
     add_sources(sum, first, last, a, b);
     add_sources(sum, first, last, b, a);
 }
@@ -180,7 +179,6 @@ static void count_cell(const counter *c, const fmm_walk *walk, int level)
     add(sum->cells[level], 0, there, 1);
     add(sum->leaves[level], split, there, 1);
     add(sum->particles[level], split, there, particles);
-    add(sum->near, split, there, particles * (particles - 1) / 2);
     add_sources(sum, split, there, particles, particles);
     for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* pairs with the other neighbours are counted from their side */
         if (walk->near[level][n] >= 0) count_pair(c, walk, level, n, there, split);
@@ -257,11 +255,22 @@ static int64_t at_capacity(const int64_t *at, int capacity)
     return sum;
 }
 
-static void sum_capacity(const tally *sum, const direction_set *directions, int k, fmm_operations *operations)
+/* Sets the sources, and the pairs: all sources act on all particles of a leaf, which are sources themselves. */
+static void sum_near(const tally *sum, int64_t particles, int k, fmm_operations *operations)
 {
-    *operations = (fmm_operations){
-        .near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .large = at_capacity(sum->sources[0], k)};
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) operations->sources[n] = at_capacity(sum->sources[n], k);
+    operations->large = at_capacity(sum->sources[0], k);
+    int64_t ordered = operations->large;
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) {
+        operations->sources[n] = at_capacity(sum->sources[n], k);
+        ordered += n * operations->sources[n];
+    }
+    operations->near = (ordered - particles) / 2;
+}
+
+static void sum_capacity(const tally *sum, int64_t particles, const direction_set *directions, int k, fmm_operations *operations)
+{
+    *operations = (fmm_operations){.uneven = at_capacity(sum->uneven, k)};
+    sum_near(sum, particles, k, operations);
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
         operations->level[l] = (fmm_level_operations){
             .cells = at_capacity(sum->cells[l], k),
@@ -313,6 +322,6 @@ yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_c
     fill_splits(&c, splits);
     if (tree->count > 0) count_cells(&c);
     yoke_release(tree->context, splits);
-    for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, directions, k, &operations[k]);
+    for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, tree->count, directions, k, &operations[k]);
     return YOKE_OK;
 }
