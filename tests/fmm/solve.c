@@ -266,6 +266,24 @@ static void an_order_is_raised_until_the_sample_says_that_it_does(void **state)
     fmm_particles_destroy(p);
 }
 
+/* The particles move although the solver is told that nothing is new, so that its error is the same at all orders. */
+static void an_order_is_not_raised_if_that_does_not_reduce_the_error(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    fmm_solver_options options = usual();
+    options.leaf = 30;
+    fmm_particles *p = charged(UNIFORM, COUNT);
+    fmm_solver *solver = made(options);
+    const int needed = solved(solver, p, FMM_NEW_PLACES, NULL).order;
+    shake(p, 1e-4, &random);
+    const fmm_solution found = solved(solver, p, FMM_NOTHING_NEW, NULL);
+    assert_true(found.sample.potential > 1e-4);
+    assert_true(found.raised > 0 && found.order == needed + found.raised && found.order < FMM_MAX_ORDER / 2);
+    fmm_solver_destroy(solver);
+    fmm_particles_destroy(p);
+}
+
 typedef struct listener {
     int calls, last_call, stages[FMM_STAGE_CHECK + 1];
 } listener;
@@ -304,6 +322,7 @@ static void each_stage_is_told_and_can_be_the_last(void **state)
         heard.last_call = 0;
         found = solved(solver, p, FMM_NEW_PLACES, field); /* it can be run again */
         assert_true(found.sample.potential <= 1e-4);
+        assert_true(found.tree_because == FMM_FIRST || found.tree_because == FMM_KEPT);
         fmm_solver_destroy(solver);
     }
     fmm_field_destroy(field);
@@ -318,6 +337,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(orders_do_not_alternate),
     cmocka_unit_test(a_softening_bounds_trees_as_long_as_it_has_to),
     cmocka_unit_test(an_order_is_raised_until_the_sample_says_that_it_does),
+    cmocka_unit_test(an_order_is_not_raised_if_that_does_not_reduce_the_error),
     cmocka_unit_test(each_stage_is_told_and_can_be_the_last),
 };
 
