@@ -1,5 +1,6 @@
 #include "output/write.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/files/file.h"
@@ -28,14 +29,22 @@ static void print_columns(FILE *out, const fmm_particles *particles, const fmm_f
     for (int64_t i = 0; i < particles->count; i++) print_particle(out, particles, field, i, between);
 }
 
+/* Prints the number of particles and the comment of extended XYZ. */
+static void print_xyz_head(FILE *out, int64_t particles, const fmm_field *field, const fmm_notes *notes)
+{
+    fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"", (long long)particles, field ? ":potential:R:1" : "",
+            field && field->gx ? ":forces:R:3" : "");
+    if (notes->comment && *notes->comment) fprintf(out, " %s", notes->comment);
+    if (notes->step >= 0) fprintf(out, " step=%lld", (long long)notes->step);
+    if (isfinite(notes->time)) fprintf(out, " time=%.17g", notes->time);
+    putc('\n', out);
+}
+
 /* Prints extended XYZ.  The kind of particles is X where it is not known. */
 static void print_xyz(FILE *out, const fmm_particles *particles, const fmm_field *field)
 {
-    const fmm_notes *notes = &particles->notes;
-    const char *kind = notes->kinds;
-    const bool commented = notes->comment && *notes->comment;
-    fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"%s%s\n", (long long)particles->count,
-            field ? ":potential:R:1" : "", field && field->gx ? ":forces:R:3" : "", commented ? " " : "", commented ? notes->comment : "");
+    const char *kind = particles->notes.kinds;
+    print_xyz_head(out, particles->count, field, &particles->notes);
     for (int64_t i = 0; i < particles->count; i++) {
         fprintf(out, "%s ", kind ? kind : "X");
         if (kind) kind += strlen(kind) + 1;

@@ -65,6 +65,8 @@ def test_frames_go_to_h5md_and_come_back():
     run("in.h5", "--direct", "--frames", "all", "--output", "out.h5")
     run("out.h5", "--direct", "--frames", "all", "--output", "again.xyz")  # charges change with the frames
     assert frames_of("again.xyz") == frames_of("right.xyz")
+    comments = [line for line in pathlib.Path("again.xyz").read_text(encoding="utf-8").splitlines() if line.startswith("Properties=")]
+    assert [line.rsplit(" ", 1)[1] for line in comments] == ["step=0", "step=1", "step=2"], comments
     write_frames("uneven.xyz", [6, 5])
     done = run("uneven.xyz", "--direct", "--frames", "all", "--output", "out.h5", code=2)
     assert "frame 2: out.h5: the number of particles changes from 6 to 5" in done.stderr, done.stderr
