@@ -11,7 +11,7 @@
  * Creates a writer for a file of `frames` frames, at least 1, whose extension determines its format (particles/format.h).  Only XYZ and
  * H5MD can have more than one frame.  For each frame position and charge are written, in the particles' order, with potential if there is a
  * field (NULL: none), and with force if the field has gradients.  Texts have 17 digits, which restore the same numbers, and columns x y z q
- * potential fx fy fz under a header.  XYZ repeats the kinds and the comment of XYZ files, H5MD step and time of H5MD files;
+ * potential fx fy fz under a header.  XYZ repeats the kinds and the comment of XYZ files, and XYZ and H5MD step and time of H5MD files;
  * boundaries are open in both.  Text, CSV, XYZ and H5MD can be read again.  Commit puts the complete file in place.
  * `path` is borrowed until then.
  * Errors: INPUT (no such format, the format has only one frame, the file cannot be written), UNAVAILABLE (built without HDF5), MEMORY.
