@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /*
  * A round of spinning takes 10 to 50 ns.  gcc's default is 300 000 rounds, which is a tenth faster on small meshes if no other process
@@ -17,15 +18,28 @@ static bool set(const char *name, const char *value, const char *other)
     return getenv(name) == NULL && getenv(other) == NULL && setenv(name, value, 1) == 0;
 }
 
-/* Whether another thread on this machine is running or waiting for a core. */
-static bool others_run(void)
+/* Number of threads on this machine that are running or waiting for a core, this one included; 1 if it is not known. */
+static int running_threads(void)
 {
     int running = 1;
     FILE *file = fopen("/proc/loadavg", "r");
-    if (file == NULL) return false;
+    if (file == NULL) return 1;
     if (fscanf(file, "%*f %*f %*f %d/", &running) != 1) running = 1;
     fclose(file);
-    return running > 1;
+    return running;
+}
+
+/* Whether other threads on this machine work all the time.  The programs of a pipeline, and the one that started this one, work for about a
+ * millisecond when it starts. */
+static bool others_run(void)
+{
+    enum { LOOKS = 10 };
+    const struct timespec pause = {.tv_nsec = 500000};
+    for (int look = 0; look < LOOKS; look++) {
+        if (look > 0) (void)nanosleep(&pause, NULL);
+        if (running_threads() <= 1) return false;
+    }
+    return true;
 }
 
 bool app_threads_settle(void)

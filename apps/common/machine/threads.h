@@ -11,9 +11,9 @@
  * has to restart itself.
  *   GOTO_NUM_THREADS  OpenBLAS (unless OPENBLAS_NUM_THREADS is set) creates no threads when it is loaded.  They would wait beside those
  *                     of OpenMP, and under a limit of memory the program would not end.
- *   GOMP_SPINCOUNT    If other programs work when this one starts, threads of gcc's OpenMP (unless OMP_WAIT_POLICY is set) poll for work
- *                     only for some microseconds before they sleep.  By default they poll for milliseconds, which takes the cores from
- *                     those programs, and from threads of this one that have work.
+ *   GOMP_SPINCOUNT    If other programs work during the first milliseconds of this one, threads of gcc's OpenMP (unless OMP_WAIT_POLICY is
+ *                     set) poll for work only for some microseconds before they sleep.  By default they poll for milliseconds, which
+ *                     takes the cores from those programs, and from threads of this one that have work.
  */
 bool app_threads_settle(void);
 
