@@ -82,16 +82,12 @@ static double density(double x, double degrees)
            sqrt(degrees * 3.141592653589793);
 }
 
-double yoke_student_t(double probability, double degrees)
+/*
+ * Newton's method from x, within an interval that is reduced in each step; if it leaves the interval, bisection.  A step of less than 1e-8 leaves
+ * an error of about the square of that.
+ */
+static double quantile_from(double x, double low, double high, double probability, double degrees)
 {
-    if (!(probability > 0 && probability < 1 && degrees > 0)) return NAN;
-    if (probability < 0.5) return -yoke_student_t(1 - probability, degrees);
-    double low = 0, high = 1, x;
-    while (high < 1e300 && statistics_student_probability(high, degrees) < probability) {
-        low = high;
-        high *= 2;
-    }
-    x = low; /* Newton's method within an interval that is reduced in each step; if it leaves the interval, bisection */
     for (int i = 0; i < 100 && high - low > 1e-13 * high; i++) {
         double off = statistics_student_probability(x, degrees) - probability;
         if (off < 0)
@@ -99,10 +95,31 @@ double yoke_student_t(double probability, double degrees)
         else
             high = x;
         double next = x - off / density(x, degrees);
-        if (fabs(next - x) <= 1e-13 * x) return next;
+        if (fabs(next - x) <= 1e-8 * x) return next;
         x = next > low && next < high ? next : low + (high - low) / 2;
     }
     return x;
 }
 
-double statistics_student_95(double degrees) { return yoke_student_t(0.975, degrees); }
+double yoke_student_t(double probability, double degrees)
+{
+    if (!(probability > 0 && probability < 1 && degrees > 0)) return NAN;
+    if (probability < 0.5) return -yoke_student_t(1 - probability, degrees);
+    double low = 0, high = 1;
+    while (high < 1e300 && statistics_student_probability(high, degrees) < probability) {
+        low = high;
+        high *= 2;
+    }
+    return quantile_from(low, low, high, probability, degrees);
+}
+
+/* From 4 degrees on, an expansion by powers of 1 / degrees (Abramowitz and Stegun 26.7.5) is near the quantile: at most 0.3 % off. */
+double statistics_student_95(double degrees)
+{
+    static const double least = 4, z = 1.959963984540054;
+    if (!(degrees >= least)) return yoke_student_t(0.975, degrees);
+    const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, n = degrees;
+    const double x =
+        z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+    return quantile_from(x, z, 2 * z, 0.975, degrees);
+}

@@ -151,7 +151,8 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
            start = wanted->slowness * run_start_s(run, work, device, level, wanted->beside);
     int count = wanted->exact ? 1 : choose_units(run, work, device, wanted->all, units), kept = 0;
     for (int k = 0; k < count; k++) {
-        double seconds = wanted->slowness * run_seconds(run, work, device, level, wanted->beside, units[k], NULL);
+        double seconds =
+            wanted->slowness * run_seconds(run, work, device, level, wanted->beside, units[k], wanted->exact ? &uncertainty : NULL);
         if (isnan(seconds)) return 0;
         if (!(seconds - start > 0)) continue;
         points[2 * kept] = units[k];
@@ -159,7 +160,7 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
     }
     if (kept == 0) return 0;
     kept = thin_out(points, kept);
-    (void)run_seconds(run, work, device, level, wanted->beside, wanted->units, &uncertainty);
+    if (!wanted->exact) (void)run_seconds(run, work, device, level, wanted->beside, wanted->units, &uncertainty);
     *time = (yoke_plan_time){
         .start_seconds = start, .time_uncertainty = known_or_exact(uncertainty, vague), .num_points = kept, .points = points};
     if (is_line(points, kept))

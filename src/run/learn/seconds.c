@@ -104,12 +104,18 @@ typedef struct wanted {
     double units;
 } wanted;
 
+/* Uncertainties take longer to compute than seconds: `relative` is NULL where they are not needed. */
+static void set(double *relative, double value)
+{
+    if (relative != NULL) *relative = value;
+}
+
 /* Seconds at a level that was itself measured in this kind. */
 static double seconds_at(const wanted *w, int beside, int level, int base, double *relative)
 {
     const speed_model *model = run_model(w->run, w->work, w->device, level, beside);
     const speed_model *of_base = run_model(w->run, w->work, w->device, base, beside);
-    *relative = run_accuracy_at(w->run, w->work, w->device, level, beside, w->units);
+    if (relative != NULL) *relative = run_accuracy_at(w->run, w->work, w->device, level, beside, w->units);
     if (level == base) return yoke_curve_seconds(&model->curve, w->units);
     const run_level_relation *relation = run_relate_levels(w->run, w->work, w->device, level, base, beside);
     if (!relation->holds) return from_base(model, of_base, w->units);
@@ -121,18 +127,18 @@ static double of_kind(const wanted *w, int beside, int level, double *relative)
 {
     const run_device *d = &w->run->devices[w->device];
     int base = run_base_level(w->run, w->work, w->device, beside), below = level, above = level;
-    double low_relative, high_relative;
-    *relative = NAN;
+    double low_relative = NAN, high_relative = NAN;
+    set(relative, NAN);
     if (base < 0) return NAN;
     while (below >= 0 && run_model(w->run, w->work, w->device, below, beside)->points == 0) below--;
     while (above < d->num_levels && run_model(w->run, w->work, w->device, above, beside)->points == 0) above++;
     if (below < 0 || above >= d->num_levels) return NAN; /* it would be an extrapolation of frequencies */
-    double seconds = seconds_at(w, beside, below, base, &low_relative);
-    *relative = low_relative;
+    double seconds = seconds_at(w, beside, below, base, relative != NULL ? &low_relative : NULL);
+    set(relative, low_relative);
     if (above == below) return seconds;
-    double high = seconds_at(w, beside, above, base, &high_relative);
+    double high = seconds_at(w, beside, above, base, relative != NULL ? &high_relative : NULL);
     double part = (d->hz[level] - d->hz[below]) / (d->hz[above] - d->hz[below]);
-    *relative = run_accuracy_between(fmax(low_relative, high_relative));
+    set(relative, run_accuracy_between(fmax(low_relative, high_relative)));
     return 1 / ((1 - part) / seconds + part / high);
 }
 
@@ -162,12 +168,12 @@ static double continued(const wanted *w, int beside, int level, double slope, do
     const double end = end_of_kind(w, beside), seconds = of_kind(w, beside, level, relative);
     if (!(fabs(end - w->units) > 0) || isnan(seconds)) return seconds;
     const wanted at_end = {w->run, w->work, w->device, end};
-    double end_relative, other_relative, unused;
+    double end_relative, other_relative;
     const double end_s = of_kind(&at_end, beside, level, &end_relative);
-    const double more_s = of_kind(w, !beside, level, &other_relative) - of_kind(&at_end, !beside, level, &unused);
+    const double more_s = of_kind(w, !beside, level, &other_relative) - of_kind(&at_end, !beside, level, NULL);
     const double own_more_s = (beside ? slope : 1 / slope) * more_s;
     if (!(end_s + own_more_s > 0)) return seconds;
-    *relative = hypot(end_relative, own_more_s / (end_s + own_more_s) * hypot(other_relative, inferred_uncertainty));
+    set(relative, hypot(end_relative, own_more_s / (end_s + own_more_s) * hypot(other_relative, inferred_uncertainty)));
     return end_s + own_more_s;
 }
 
@@ -184,7 +190,7 @@ void run_learn_seconds(yoke_run *run, int work, int device, int level, int besid
     const wanted w = {run, work, device, units};
     run_scatter *scatter = run_scatter_of(run, work, device, beside);
     if (!(units > 0 && seconds >= least_seconds && seconds <= most_seconds)) return;
-    double relative, other_s = of_kind(&w, !beside, level, &relative);
+    const double other_s = of_kind(&w, !beside, level, NULL);
     if (other_s > 0) {
         double far = kind_distance(run, work, device, !beside, units) / log(2);
         run_learn_relation(&run->run_works[work].relations[device], beside ? other_s : seconds, beside ? seconds : other_s,
@@ -242,12 +248,10 @@ void run_forget(yoke_run *run, int work, int device)
  */
 static double shifted(const wanted *w, int beside, int level, double slope)
 {
-    double unused, there, here, own;
-    int base = run_base_level(w->run, w->work, w->device, beside);
-    there = of_kind(w, !beside, level, &unused);
-    here = of_kind(w, !beside, base, &unused);
-    own = continued(w, beside, base, slope, &unused);
-    double seconds = own + (beside ? slope : 1 / slope) * (there - here);
+    const int base = run_base_level(w->run, w->work, w->device, beside);
+    const double there = of_kind(w, !beside, level, NULL), here = of_kind(w, !beside, base, NULL),
+                 own = continued(w, beside, base, slope, NULL);
+    const double seconds = own + (beside ? slope : 1 / slope) * (there - here);
     return seconds > 0 ? seconds : (double)NAN;
 }
 
@@ -261,18 +265,17 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
 {
     const wanted w = {run, work, device, units};
     const run_relation *r = &run->run_works[work].relations[device];
-    double own_relative, other_relative, unused;
-    if (uncertainty == NULL) uncertainty = &unused;
-    *uncertainty = NAN;
+    double other_relative = NAN;
+    set(uncertainty, NAN);
     if (!run_is_measured(run, work, device)) return NAN;
     if (units <= 0) return 0;
     double own_far = kind_distance(run, work, device, beside, units), other_far = kind_distance(run, work, device, !beside, units);
     const int is_related = run_is_related(run, work, device);
     double slope = is_related ? r->slope : 1, start_s = is_related ? r->start_s : 0;
-    double own_s = isinf(own_far) ? (double)NAN : continued(&w, beside, level, slope, &own_relative);
-    *uncertainty = isnan(own_s) ? (double)NAN : own_relative;
+    double own_s = isinf(own_far) ? (double)NAN : continued(&w, beside, level, slope, uncertainty);
+    if (isnan(own_s)) set(uncertainty, NAN);
     if (isinf(other_far)) return own_s;
-    double other_s = of_kind(&w, !beside, level, &other_relative);
+    double other_s = of_kind(&w, !beside, level, uncertainty != NULL ? &other_relative : NULL);
     double related_s = beside ? start_s + slope * other_s : (other_s - start_s) / slope;
     int is_near = own_far <= other_far + log(farther), is_own = run_model(run, work, device, level, beside)->points > 0;
     if (is_near && is_own && !isnan(own_s)) return own_s;
@@ -280,7 +283,7 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
     if (!(inferred_s > 0)) inferred_s = related_s;
     if (!(inferred_s > 0)) return own_s;
     /* If neither rounds nor a trial showed how much devices slow each other down, the error of this is not known. */
-    *uncertainty = hypot(other_relative, r->count > 0 ? inferred_uncertainty : r->factor > 0 ? r->uncertainty : (double)NAN);
+    set(uncertainty, hypot(other_relative, r->count > 0 ? inferred_uncertainty : r->factor > 0 ? r->uncertainty : (double)NAN));
     return inferred_s;
 }
 
