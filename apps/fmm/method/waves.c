@@ -158,8 +158,7 @@ static int64_t count_pairs(const fmm_walk *walk, const fmm_level *above, int lev
     for (int n = 0; n < FMM_NEIGHBOURS; n++) {
         const int32_t near = walk->near[level][n];
         if (near < 0 || n == FMM_SELF) continue;
-        for (int o = 0; o < 8; o++)
-            if (above->octants[walk->cell[level]] >> o & 1) pairs += fmm_count_octants(above->octants[near] & walk->separated[o][n]);
+        pairs += fmm_count_octant_pairs(fmm_pair_octants(above->octants[walk->cell[level]], above->octants[near]) & walk->separated[n]);
     }
     return pairs;
 }

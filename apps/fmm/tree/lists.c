@@ -75,7 +75,7 @@ static inline void visit_family(fmm_far_list *list, const fmm_walk *walk, int le
         const int octant = fmm_octant(cells, target), base = FMM_NO_DIRECTION - octant_offset[octant];
         for (int32_t i = begin; i < end; i++) {
             const fmm_near_family *of = &list->near[i];
-            const unsigned sources = of->octants & walk->separated[octant][of->neighbour];
+            const unsigned sources = of->octants & (unsigned)(walk->separated[of->neighbour] >> 8 * octant & 0xFF);
             int64_t *from = next + base + neighbour_offset(of->neighbour);
             if (fill)
                 write_sources(of, sources, target, list, from);

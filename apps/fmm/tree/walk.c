@@ -2,15 +2,15 @@
 
 static void find_separated(fmm_walk *walk)
 {
-    for (int t = 0; t < 8; t++)
-        for (int n = 0; n < FMM_NEIGHBOURS; n++) {
-            walk->separated[t][n] = 0;
-            for (int s = 0; s < 8; s++) {
-                int dx = 2 * (n % 3 - 1) + (s & 1) - (t & 1), dy = 2 * (n / 3 % 3 - 1) + (s >> 1 & 1) - (t >> 1 & 1);
-                int dz = 2 * (n / 9 - 1) + (s >> 2) - (t >> 2);
-                if (dx * dx > 1 || dy * dy > 1 || dz * dz > 1) walk->separated[t][n] |= (unsigned char)(1 << s);
-            }
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        walk->separated[n] = 0;
+        for (int pair = 0; pair < 64; pair++) {
+            const int t = pair / 8, s = pair % 8;
+            int dx = 2 * (n % 3 - 1) + (s & 1) - (t & 1), dy = 2 * (n / 3 % 3 - 1) + (s >> 1 & 1) - (t >> 1 & 1);
+            int dz = 2 * (n / 9 - 1) + (s >> 2) - (t >> 2);
+            if (dx * dx > 1 || dy * dy > 1 || dz * dz > 1) walk->separated[n] |= UINT64_C(1) << pair;
         }
+    }
 }
 
 void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree)

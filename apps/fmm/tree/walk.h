@@ -16,10 +16,12 @@
 /* Neighbour dx + 3 dy + 9 dz + FMM_SELF lies dx, dy, dz = -1, 0, 1 cells away. */
 enum { FMM_NEIGHBOURS = 27, FMM_SELF = 13 };
 
+/* A set of pairs of a child of a cell and a child of another one: byte t is the set of the latter's octants paired with octant t. */
+typedef uint64_t fmm_octant_pairs;
+
 typedef struct fmm_walk {
     const fmm_tree *tree;
-    /* [cell's octant][parent's neighbour] bit o: the neighbour's child of octant o does not touch the cell */
-    unsigned char separated[8][FMM_NEIGHBOURS];
+    fmm_octant_pairs separated[FMM_NEIGHBOURS];      /* pairs of children of a cell and of each neighbour that do not touch */
     int32_t cell[FMM_MAX_DEPTH + 1];                 /* -1: none yet; entries of deeper levels are then invalid */
     int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* neighbours on the level of the cell; -1: there is no such cell */
     /* Numbers of leaves of coarser levels: `touching` has those that touch the cell; `x`, its list X, those that touch its parent but not
@@ -44,6 +46,23 @@ static inline int fmm_count_octants(unsigned octants)
     octants -= octants >> 1 & 0x55;
     octants = (octants & 0x33) + (octants >> 2 & 0x33);
     return (int)((octants + (octants >> 4)) & 0xF);
+}
+
+/* All pairs of two sets of octants. */
+static inline fmm_octant_pairs fmm_pair_octants(unsigned targets, unsigned sources)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t bits = targets * ones & UINT64_C(0x8040201008040201); /* byte t has bit t, or is 0 */
+    const uint64_t bytes = ((bits + 0x7F * ones) >> 7 & ones) * 0xFF;    /* byte t is full, or 0 */
+    return bytes & sources * ones;
+}
+
+static inline int fmm_count_octant_pairs(fmm_octant_pairs pairs)
+{
+    pairs -= pairs >> 1 & UINT64_C(0x5555555555555555);
+    pairs = (pairs & UINT64_C(0x3333333333333333)) + (pairs >> 2 & UINT64_C(0x3333333333333333));
+    pairs = (pairs + (pairs >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (int)(pairs * UINT64_C(0x0101010101010101) >> 56);
 }
 
 /* The child in an octant; the cell must have it. */

@@ -14,6 +14,7 @@ typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
 typedef struct direction_set {
     int count;
     unsigned char has[FMM_DIRECTIONS];
+    fmm_octant_pairs known[FMM_NEIGHBOURS]; /* pairs with each neighbour whose directions are included */
 } direction_set;
 
 typedef struct tally {
@@ -102,38 +103,31 @@ static void descend(const one_side *side, int level, int32_t cell, const int64_t
     }
 }
 
-/* Number of pairs of a child of cell a and a child of its neighbour n that do not touch. */
-static int64_t far_children(const fmm_walk *walk, int level, int32_t a, int n)
-{
-    const fmm_level *cells = &walk->tree->level[level];
-    unsigned sources = cells->octants[walk->near[level][n]];
-    int64_t pairs = 0;
-    for (int t = 0; t < 8; t++)
-        if (cells->octants[a] >> t & 1) pairs += fmm_count_octants(sources & walk->separated[t][n]);
-    return pairs;
-}
-
 /* The position of an octant as the number of a direction.  The difference of two such numbers stands for the difference of the
  * positions. */
 static int direction_of(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
 
-/* Adds the directions of these pairs.  On most levels all directions occur, so their sets are full early. */
-static void find_directions(const counter *c, const fmm_walk *walk, int level, int32_t a, int n)
+/* Adds the directions of pairs with neighbour n. */
+static void find_directions(direction_set *set, int n, fmm_octant_pairs pairs)
+{
+    const int parents = 2 * (n % 3 - 1 + 7 * (n / 3 % 3 - 1) + 49 * (n / 9 - 1)) + FMM_NO_DIRECTION;
+    for (int k = 0; k < 64; k++) {
+        if (!(pairs >> k & 1)) continue;
+        const int d = parents + direction_of(k % 8) - direction_of(k / 8), one = d > FMM_NO_DIRECTION ? d : FMM_DIRECTIONS - 1 - d;
+        set->count += !set->has[one];
+        set->has[one] = 1;
+    }
+    set->known[n] |= pairs;
+}
+
+/* Number of pairs of a child of cell a and a child of its neighbour n that do not touch.  Adds their directions. */
+static int64_t far_children(const counter *c, const fmm_walk *walk, int level, int32_t a, int n)
 {
     const fmm_level *cells = &walk->tree->level[level];
+    const fmm_octant_pairs far = fmm_pair_octants(cells->octants[a], cells->octants[walk->near[level][n]]) & walk->separated[n];
     direction_set *set = &c->directions[level + 1];
-    if (set->count == FMM_FAR_DIRECTIONS) return;
-    const int parents = 2 * (n % 3 - 1 + 7 * (n / 3 % 3 - 1) + 49 * (n / 9 - 1)) + FMM_NO_DIRECTION;
-    for (int t = 0; t < 8; t++) {
-        if (!(cells->octants[a] >> t & 1)) continue;
-        const unsigned sources = cells->octants[walk->near[level][n]] & walk->separated[t][n];
-        for (int s = 0; s < 8; s++) {
-            if (!(sources >> s & 1)) continue;
-            const int d = parents + direction_of(s) - direction_of(t), one = d > FMM_NO_DIRECTION ? d : FMM_DIRECTIONS - 1 - d;
-            set->count += !set->has[one];
-            set->has[one] = 1;
-        }
-    }
+    if (far & ~set->known[n]) find_directions(set, n, far);
+    return fmm_count_octant_pairs(far);
 }
 
 static void add_directions(direction_set *sum, const direction_set *part)
@@ -160,10 +154,7 @@ static void count_pair(const counter *c, const fmm_walk *walk, int level, int n,
     int32_t cell = walk->cell[level], near = walk->near[level][n];
     int both = least(there, exists(c, level, near)), near_split = splits(c, level, near);
     int split_both = least(least(split, near_split), both);
-    if (split_both > 0) {
-        add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
-        find_directions(c, walk, level, cell, n);
-    }
+    if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(c, walk, level, cell, n));
     add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
     count_one_side(c, level, cell, near, n, split, least(near_split, both));
     count_one_side(c, level, near, cell, FMM_NEIGHBOURS - 1 - n, near_split, least(split, both));
