@@ -64,10 +64,12 @@ int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 
 static double *expansion(double *expansions, const pool *own, int64_t i) { return expansions + i * own->stride; }
 
-/* Performs M2M of all children in one half, and L2L from parents in this half to children in the other one.  Parents are only read, so
- * that numbers do not grow without bound. */
+/* Performs M2M of all children in one half, and L2L from parents in this half to children in the other one, which are zero at first.
+ * Parents are only read, so that numbers do not grow without bound. */
 static void shift(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
+    for (int64_t first = 0; first + FAMILIES <= half_of(own->expansions); first += FAMILIES)
+        memset(expansion(own->multipoles, own, other + first), 0, (size_t)(8 * PARENTS * own->stride) * sizeof(double));
     const double *from[PARENTS];
     double *to[PARENTS];
     for (int64_t first = 0; first + FAMILIES <= half_of(own->expansions); first += FAMILIES)
@@ -123,14 +125,17 @@ static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64
     }
 }
 
-/* Performs M2P of the cells of one half, and P2L of those of the other one, at successive leaves that are two edges away. */
+/* Performs M2P of the cells of one half, and P2L of those of the other one, at leaves that are two edges away.  As in runs, successive
+ * leaves are near each other, but not side by side in memory. */
 static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
+    enum { NEAR_LEAVES = 64, STEP = 37 };
     const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
-    for (int64_t i = 0, at = 0; i < VISITS; i++, at = next_place(at, MANY_PARTICLES)) {
-        const int64_t cell = i / ALIKE % half_of(own->expansions);
-        const fmm_sources sources = sources_of(own, at, MANY_PARTICLES);
-        const fmm_targets targets = targets_of(b, own, at, MANY_PARTICLES);
+    for (int64_t i = 0; i < VISITS; i++) {
+        const int64_t cell = i / ALIKE % half_of(own->expansions), leaf = i / NEAR_LEAVES * NEAR_LEAVES + i * STEP % NEAR_LEAVES;
+        const int64_t at = leaf * MOST_PARTICLES % (ALL_PLACES - MOST_PARTICLES), count = particles_of(MANY_PARTICLES, leaf);
+        const fmm_sources sources = sources_of(own, at, count);
+        const fmm_targets targets = targets_of(b, own, at, count);
         fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, begin + cell), &targets);
         fmm_p2l(b->operators, &frame, &sources, expansion(own->multipoles, own, other + cell));
     }
