@@ -49,7 +49,7 @@ static double error_of(const problem *p, double energy) { return fabs(energy / p
 static fmm_reference *reference(const problem *p, int64_t count)
 {
     fmm_reference *r = NULL;
-    assert_int_equal(fmm_reference_draw(p->particles, 0, count, 3, &r), YOKE_OK);
+    assert_int_equal(draw_reference(p->particles, 0, count, 3, &r), YOKE_OK);
     return r;
 }
 

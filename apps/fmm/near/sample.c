@@ -6,7 +6,6 @@
 
 #include "near/direct_block.h"
 #include "particles/coincident.h"
-#include "particles/random.h"
 #include "particles/scale.h"
 
 enum { TOGETHER = 16 }; /* number of positions that a thread processes at a time */
@@ -40,21 +39,28 @@ static void set_squares(const fmm_particles *scaled, fmm_reference *r)
     }
 }
 
+/* Computes the sums at the particles r->which, in the units of the scaled particles.  charge: their charges in any unit. */
+static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge, fmm_reference *r)
+{
+    for (int64_t k = 0; k < r->count; k++) {
+        r->at->x[k] = scaled->x[r->which[k]];
+        r->at->y[k] = scaled->y[r->which[k]];
+        r->at->z[k] = scaled->z[r->which[k]];
+        r->at->charge[k] = charge[r->which[k]];
+    }
+    sum_at(scaled, r->at, r->exact);
+    yoke_status status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
+    if (!status) set_squares(scaled, r);
+    return status;
+}
+
 static yoke_status sum_chosen(const fmm_particles *particles, fmm_reference *r)
 {
     fmm_particles *scaled = NULL;
     fmm_scale scale;
     yoke_status status = fmm_scale_create(particles, &scale, &scaled);
     if (status) return status;
-    for (int64_t k = 0; k < r->count; k++) {
-        r->at->x[k] = scaled->x[r->which[k]];
-        r->at->y[k] = scaled->y[r->which[k]];
-        r->at->z[k] = scaled->z[r->which[k]];
-        r->at->charge[k] = particles->charge[r->which[k]];
-    }
-    sum_at(scaled, r->at, r->exact);
-    status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
-    if (!status) set_squares(scaled, r);
+    status = sum_scaled(scaled, particles->charge, r);
     fmm_particles_destroy(scaled);
     return status ? status : fmm_scale_field(r->at->charge, r->which, scale, r->exact);
 }
@@ -94,15 +100,15 @@ static yoke_status allocate(yoke_context *context, int64_t count, int gradient, 
     return status;
 }
 
-yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
-                                 fmm_reference **reference)
+static yoke_status create(const fmm_particles *particles, bool are_scaled, int gradient, int64_t count, const int64_t *which,
+                          const double *weight, fmm_reference **reference)
 {
     fmm_reference *r = NULL;
     yoke_status status = allocate(particles->context, count, gradient, &r);
     if (status) return status;
     r->all = particles->count;
     for (int64_t k = 0; k < count; k++) r->which[k] = which[k], r->weight[k] = weight ? weight[k] : 1;
-    status = sum_chosen(particles, r);
+    status = are_scaled ? sum_scaled(particles, particles->charge, r) : sum_chosen(particles, r);
     if (status)
         fmm_reference_destroy(r);
     else
@@ -110,18 +116,16 @@ yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, i
     return status;
 }
 
-yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int64_t count, uint64_t seed, fmm_reference **reference)
+yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
+                                 fmm_reference **reference)
 {
-    int64_t n = particles->count, *which = NULL;
-    if (count > n) count = n;
-    yoke_status status = yoke_allocate(particles->context, count, sizeof *which, &which);
-    for (int64_t k = 0; k < count && !status; k++) {
-        int64_t first = n * k / count, last = n * (k + 1) / count;
-        which[k] = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
-    }
-    if (!status) status = fmm_reference_create(particles, gradient, count, which, NULL, reference);
-    yoke_release(particles->context, which);
-    return status;
+    return create(particles, false, gradient, count, which, weight, reference);
+}
+
+yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
+                                        fmm_reference **reference)
+{
+    return create(scaled, true, gradient, count, which, NULL, reference);
 }
 
 /* Squares at each particle of the sample [count], in the same unit: of errors, of exact values, and of computed values. */

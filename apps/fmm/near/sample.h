@@ -39,9 +39,9 @@ typedef struct fmm_reference {
  * MEMORY. */
 yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
                                  fmm_reference **reference);
-/* The same at `count` particles (or at all, if there are no more), which are chosen at random, one from each of `count` equal parts of
- * their order. */
-yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int64_t count, uint64_t seed, fmm_reference **reference);
+/* The same with equal weights, of particles as from fmm_scale_create, in whose units the sums are. */
+yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
+                                        fmm_reference **reference);
 /* NULL is allowed. */
 void fmm_reference_destroy(fmm_reference *reference);
 

@@ -22,8 +22,7 @@ static void take_some(const fmm_particles *p, int64_t count, double *place)
 {
     uint64_t seed = 1;
     for (int64_t k = 0; k < count; k++) {
-        const int64_t first = p->count * k / count, last = p->count * (k + 1) / count;
-        const int64_t i = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
+        const int64_t i = fmm_random_in_part(&seed, p->count, k, count);
         place[k] = p->x[i], place[count + k] = p->y[i], place[2 * count + k] = p->z[i];
     }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "near/direct_block.h"
+#include "particles/random.h"
 #include "tune/order/draw.h"
 
 enum {
@@ -23,6 +24,19 @@ static double root_mean(int64_t count, const double *weights, const double *squa
     double root = sqrt(mean), deviation = count > 1 ? sqrt(scatter * (double)count / (double)(count - 1)) / weight : 0;
     *error = root > 0 ? deviation / (2 * root) : 0;
     return root;
+}
+
+/* By several partial sums, which are computed at once. */
+static double root_mean_square(int64_t count, const double *values)
+{
+    enum { PARTS = 16 };
+    double part[PARTS] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + PARTS <= count; i += PARTS)
+        for (int k = 0; k < PARTS; k++) part[k] += values[i + k] * values[i + k];
+    for (; i < count; i++) sum += values[i] * values[i];
+    for (int k = 0; k < PARTS; k++) sum += part[k];
+    return count > 0 ? sqrt(sum / (double)count) : 0;
 }
 
 /* The root mean square of sum |q| / r at some of the samples, from at most SOURCES sources that represent all of them. */
@@ -61,8 +75,7 @@ yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference 
     if (status) return status;
     found.potential = root_mean(sums->count, sums->weight, sums->square, &found.potential_error);
     found.energy = fmm_reference_energy(sums, sums->product);
-    for (int64_t i = 0; i < particles->count; i++) found.charge += particles->charge[i] * particles->charge[i];
-    found.charge = particles->count > 0 ? sqrt(found.charge / (double)particles->count) : 0;
+    found.charge = root_mean_square(particles->count, particles->charge);
     if (sums->force_square) found.force = root_mean(sums->count, sums->weight, sums->force_square, &found.force_error);
     *norms = found;
     return YOKE_OK;
@@ -71,9 +84,12 @@ yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference 
 yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms)
 {
     fmm_reference *sums = NULL;
-    int64_t samples = PAIRS / (particles->count + 1);
+    uint64_t seed = SEED;
+    int64_t which[MOST], samples = PAIRS / (particles->count + 1);
     samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
-    yoke_status status = fmm_reference_draw(particles, 1, samples, SEED, &sums);
+    if (samples > particles->count) samples = particles->count;
+    for (int64_t k = 0; k < samples; k++) which[k] = fmm_random_in_part(&seed, particles->count, k, samples);
+    yoke_status status = fmm_reference_create_scaled(particles, 1, samples, which, &sums);
     if (!status) status = fmm_norms_known(particles, sums, norms);
     fmm_reference_destroy(sums);
     return status;

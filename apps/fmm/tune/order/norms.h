@@ -16,9 +16,10 @@ typedef struct fmm_norms {
 } fmm_norms;
 
 /*
- * Computes direct sums at 64 particles or more, if there are as many, which are evenly spaced along the particles.  particles: in the order
- * of a tree.  If potentials differ much, their standard error is large, and a higher order is taken: that takes less time than a larger
- * sample, which does not help if a few particles have most of the sum.  The result is the same for any number of threads.  Errors: MEMORY.
+ * Computes direct sums at 64 particles or more, if there are as many, which are evenly spaced along the particles.  particles: scaled
+ * (fmm_scale_create), in the order of a tree.  If potentials differ much, their standard error is large, and a higher order is taken: that
+ * takes less time than a larger sample, which does not help if a few particles have most of the sum.  The result is the same for any number
+ * of threads.  Errors: MEMORY.
  */
 yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms);
 /* Uses known sums for the same particles, in any order; without gradients the norms of the force are NaN.  Errors: MEMORY. */
