@@ -5,8 +5,8 @@ yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_
     enum { OTHERS = FMM_NEIGHBOURS - 1 };
     const int64_t most = 8 * max_parents; /* each of these children may have no siblings */
     *list = (fmm_far_list){0};
-    yoke_status status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->target, &list->target);
-    if (!status) status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->source, &list->source);
+    yoke_status status = yoke_allocate_untouched(context, max_parents * FMM_MAX_FAR, sizeof *list->target, &list->target);
+    if (!status) status = yoke_allocate_untouched(context, max_parents * FMM_MAX_FAR, sizeof *list->source, &list->source);
     if (!status) status = yoke_allocate_untouched(context, most, sizeof *list->family, &list->family);
     if (!status) status = yoke_allocate_untouched(context, most * OTHERS, sizeof *list->near, &list->near);
     if (status) fmm_far_list_destroy(context, list);

@@ -64,12 +64,14 @@ static void sum_powers(const fmm_expanded *e, const fmm_model *model, int l, dou
 
 void fmm_model_errors(const fmm_expanded *e, const fmm_model *model, double *error)
 {
+    double sum[FMM_MAX_DEPTH + 1][FMM_MAX_ORDER + 1] = {{0}};
+#pragma omp parallel for schedule(dynamic)
+    for (int l = e->tree->depth; l >= 2; l--) sum_powers(e, model, l, sum[l]);
     for (int p = 0; p <= model->highest; p++) error[p] = 0;
     for (int l = 2; l <= e->tree->depth; l++) {
-        double sum[FMM_MAX_ORDER + 1] = {0}, edge = fmm_tree_edge(e->tree, l), unit = edge * edge * (double)e->tree->count;
-        sum_powers(e, model, l, sum);
+        const double edge = fmm_tree_edge(e->tree, l), unit = edge * edge * (double)e->tree->count;
         for (int p = 0; p <= model->highest; p++)
-            for (int k = 0; k <= model->highest; k++) error[p] += model->weight[p][k] * sum[k] / unit;
+            for (int k = 0; k <= model->highest; k++) error[p] += model->weight[p][k] * sum[l][k] / unit;
     }
     for (int p = 0; p <= model->highest; p++) error[p] = sqrt(error[p]) * fmm_model_bias(p);
 }

@@ -10,6 +10,7 @@ enum {
     SOURCES = 8192, /* maximum number of sources that represent all of them in sums of absolute values */
     LEAST = 64,     /* minimum and maximum number of samples */
     MOST = 1024,
+    TOGETHER = 16,   /* number of places that a thread sums at a time */
     PAIRS = 1 << 23, /* number of pairs of samples and particles, which determines the number of samples between these limits */
     SEED = 2         /* of the samples' random numbers */
 };
@@ -43,9 +44,8 @@ static double root_mean_square(int64_t count, const double *values)
 static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *sums, double *absolute)
 {
     fmm_particles *some = NULL, *at = NULL;
-    fmm_block block;
     const int64_t count = p->count < SOURCES ? p->count : SOURCES, places = sums->count < LEAST ? sums->count : LEAST;
-    double weights[LEAST], error;
+    double weights[LEAST], squares[LEAST], error;
     yoke_status status = fmm_particles_create(p->context, count, &some);
     if (!status) status = fmm_particles_create(p->context, places, &at);
     for (int64_t k = 0; k < count && !status; k++) {
@@ -59,9 +59,14 @@ static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *su
     }
     if (!status) {
         some->softening = p->softening;
-        fmm_direct_block(some, at, 0, places, 0, &block);
-        for (int64_t k = 0; k < places; k++) block.potential[k] *= block.potential[k];
-        *absolute = root_mean(places, weights, block.potential, &error);
+#pragma omp parallel for schedule(static)
+        for (int64_t first = 0; first < places; first += TOGETHER) {
+            fmm_block block;
+            const int64_t left = places - first;
+            fmm_direct_block(some, at, first, left < TOGETHER ? left : TOGETHER, 0, &block);
+            for (int64_t k = first; k < places && k < first + TOGETHER; k++) squares[k] = pow(block.potential[k - first], 2);
+        }
+        *absolute = root_mean(places, weights, squares, &error);
     }
     fmm_particles_destroy(some);
     fmm_particles_destroy(at);
