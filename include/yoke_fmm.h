@@ -108,7 +108,7 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
  * it is kept with the tree as long as the check confirms it; without a check it is chosen in each call.  While the choices are the same,
  * results have the same bits for any number of threads.
  * Errors: as above; UNAVAILABLE (a device is not available, or all devices failed), ARGUMENT (gradients are wanted, but the object has
- * potential_only), NUMERIC (a potential or a force is larger than the largest double: the message names the particle).  The field is
+ * potential_only), INPUT (a potential or a force is larger than the largest double: the message names the particle).  The field is
  * written on success only; after an error the object can be used again.
  */
 YOKE_API yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *field);

@@ -141,6 +141,30 @@ static void the_near_field_has_its_own_seconds_where_multipoles_were_known_befor
     close_bench(&b);
 }
 
+static void the_far_field_beside_devices_is_the_same_with_plane_waves(void **state)
+{
+    (void)state;
+    enum { ORDER = 6, SET = 6, LEVELS = 1 << 2 | 1 << 3 };
+    static bench b;
+    failing memory = {0};
+    const yoke_run_options options = {.devices = "sim:cpu,sim:gpu"};
+    open_bench(&b, &memory, MACHINE(CPU "," GPU("")), &options, 3000, 1);
+    ok(&b, fmm_method_set_order(b.method, ORDER));
+    ok(&b, fmm_method_run(b.method, b.particles->charge, b.field, NULL)); /* by rotations */
+    ok(&b, fmm_method_set_waves(b.method, LEVELS, SET));
+    ok(&b, fmm_method_run(b.method, b.particles->charge, b.alone, NULL));
+    double most = 0;
+    for (int64_t i = 0; i < b.field->count; i++) most = fmax(most, fabs(b.field->potential[i] / b.alone->potential[i] - 1));
+    assert_true(most > 1e-10 && most < 1e-3); /* waves are another approximation */
+    ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = 1}, &b.shared));
+    for (int k = 0; k < 4; k++) {
+        ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
+        expect_right(&b);
+    }
+    close_bench(&b);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 /* Wherever a device fails its leaves are done by the others, once; only devices that fail before they get any work leave no trace in the sums. */
 static void leaves_of_a_device_that_fails_are_done_by_the_others(void **state)
 {
@@ -234,6 +258,7 @@ static int start(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_share_of_least_time_and_that_of_least_energy_are_the_best_and_differ),
     cmocka_unit_test(the_near_field_has_its_own_seconds_where_multipoles_were_known_before),
+    cmocka_unit_test(the_far_field_beside_devices_is_the_same_with_plane_waves),
     cmocka_unit_test(leaves_of_a_device_that_fails_are_done_by_the_others),
     cmocka_unit_test(where_all_devices_fail_the_error_says_why),
     cmocka_unit_test(without_gradients_only_potentials_come_back),

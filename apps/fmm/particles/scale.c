@@ -123,7 +123,7 @@ yoke_status fmm_scale_field(const double *charge, const int64_t *number, fmm_sca
     }
     if (bad == field->count) return YOKE_OK;
     return yoke_fail(
-        field->context, YOKE_ERROR_NUMERIC,
+        field->context, YOKE_ERROR_INPUT,
         "the potential or the force of particle %lld is larger than the largest double: choose other units for positions or charges",
         (long long)(number ? number[bad] : bad) + 1);
 }

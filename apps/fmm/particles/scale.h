@@ -60,7 +60,7 @@ yoke_status fmm_scale_check_softening(const fmm_particles *particles, double sca
 /*
  * Converts the field of the scaled particles to that of the original particles, whose charges are charge [field->count].
  * number: [field->count] numbers of the particles from 0, for the message; NULL: all particles, in their order.
- * Errors: NUMERIC (a potential or a force, q times the gradient, is larger than the largest double; the message names the particle).
+ * Errors: INPUT (a potential or a force, q times the gradient, is larger than the largest double; the message names the particle).
  */
 yoke_status fmm_scale_field(const double *charge, const int64_t *number, fmm_scale scale, fmm_field *field);
 

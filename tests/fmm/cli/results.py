@@ -142,7 +142,7 @@ def test_huge_and_tiny_numbers_are_answered():
     got = record("a.txt", "--output", "b.txt")  # the force is 1e100; the energy is 1e350
     assert got["total_energy"] is None and math.isclose(rows("b.txt")[0]["fx"], -1e100, rel_tol=1e-14)
     pathlib.Path("a.txt").write_text("0 0 0 1e300\n1 0 0 1e300\n", encoding="utf-8")
-    done = run("a.txt", "--direct", code=1)
+    done = run("a.txt", "--direct", code=2)
     assert "particle 1 is larger than the largest double" in done.stderr
     done = run("a.txt", "--direct", "--potential-only")
     assert "warning: the total energy is larger than the largest double" in done.stderr
