@@ -66,7 +66,7 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
     yoke_status status = divide(m, particles, options);
     if (!status) status = fmm_particles_create_unplaced(m->context, particles->count, &m->sorted);
     if (!status) sort_positions(m, particles);
-    if (!status) status = fmm_field_create(m->context, particles->count, options->gradient, &m->sum);
+    if (!status) status = fmm_field_create_unset(m->context, particles->count, options->gradient, &m->sum);
     return status;
 }
 
@@ -189,7 +189,7 @@ yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
     const int expanded = m->is_expanded ? m->held.multipole : -1;
     destroy_operators(m);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
-    yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
+    yoke_status status = m->far ? YOKE_OK : fmm_field_create_unset(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
     if (!status) status = create_operators(m, order, expanded);
     if (!status && !m->group) status = create_groups(m);
     if (status || m->order > expanded) {

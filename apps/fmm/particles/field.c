@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field)
+yoke_status fmm_field_create_unset(yoke_context *context, int64_t count, int gradient, fmm_field **field)
 {
     fmm_field *created = NULL;
     if (count < 0 || count > FMM_MAX_PARTICLES)
@@ -10,15 +10,26 @@ yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient,
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
     *created = (fmm_field){.context = context, .count = count};
-    status = fmm_zeros_create(context, count, &created->potential);
-    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gx);
-    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gy);
-    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gz);
+    double **const values[4] = {&created->potential, &created->gx, &created->gy, &created->gz};
+    for (int c = 0; c < (gradient ? 4 : 1) && !status; c++) status = yoke_allocate_untouched(context, count, sizeof **values[c], values[c]);
     if (status)
         fmm_field_destroy(created);
     else
         *field = created;
     return status;
+}
+
+yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field)
+{
+    yoke_status status = fmm_field_create_unset(context, count, gradient, field);
+    if (status) return status;
+    double *const values[4] = {(*field)->potential, (*field)->gx, (*field)->gy, (*field)->gz};
+    for (int c = 0; c < 4 && values[c]; c++) {
+        double *value = values[c];
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < count; i++) value[i] = 0;
+    }
+    return YOKE_OK;
 }
 
 void fmm_field_destroy(fmm_field *field)
