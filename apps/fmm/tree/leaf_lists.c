@@ -183,10 +183,14 @@ static int64_t chunk_end(const visit *v, int64_t k)
     return (k + 1) * CHUNK < v->tree->leaves.count ? (k + 1) * CHUNK : v->tree->leaves.count;
 }
 
-/* Allocates about as much memory as each thread needs for its part of U.  The thread itself touches it first. */
+/*
+ * Allocates more memory than each thread usually needs for its part of U (7 to 37 leaves near a leaf).  The thread itself touches it first.
+ * What a thread allocates itself comes from its own arena of malloc, which returns it to the system each time: page faults then take up to
+ * as long as all the rest (notes/fmm-depth.md).
+ */
 static yoke_status make_first_room(visit *v)
 {
-    enum { EACH = 30 /* leaves near a leaf */ };
+    enum { EACH = 64 /* leaves near a leaf */ };
     const int64_t room = v->tree->leaves.count / v->threads * EACH + FIRST_ROOM;
     yoke_status status = YOKE_OK;
     for (int t = 0; t < v->threads && !status; t++) {
