@@ -1,5 +1,7 @@
 /* The method against direct sums: errors by order, depth and kind of particles, and what it refuses. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "clouds.h"
 #include "error_theory.h"
@@ -244,6 +246,58 @@ static void what_cannot_be_is_refused(void **state)
     fmm_particles_destroy(p);
 }
 
+/* New memory that is full of NaN. */
+static void *allocate_filled(size_t bytes, void *user)
+{
+    (void)user;
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory) memset(memory, 0xFF, bytes);
+    return memory;
+}
+
+static void release_filled(void *memory, void *user)
+{
+    (void)user;
+    free(memory);
+}
+
+static void run_shells(yoke_context *in, int64_t capacity, bool near_first, fmm_field **field)
+{
+    enum { COUNT = 3000, DEPTH = 4 };
+    static const int orders[FMM_MAX_DEPTH + 1] = {0, 0, 5, 5, 5};
+    const fmm_method_options options = {.depth = DEPTH, .capacity = capacity, .order = orders, .gradient = 1};
+    fmm_particles *p = NULL;
+    fmm_method *method = NULL;
+    double near_s;
+    assert_int_equal(fmm_particles_generate(in, FMM_SHELLS, COUNT, FMM_RANDOM, 1, &p), YOKE_OK);
+    assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
+    assert_int_equal(fmm_field_create(in, COUNT, 1, field), YOKE_OK);
+    if (near_first && fmm_method_run_near(method, p->charge, *field, &near_s)) fail_msg("%s", yoke_last_error(in));
+    assert_int_equal(fmm_method_run(method, p->charge, *field, NULL), YOKE_OK);
+    fmm_method_destroy(method);
+    fmm_particles_destroy(p);
+}
+
+static void results_do_not_depend_on_the_contents_of_new_memory(void **state)
+{
+    (void)state;
+    static const yoke_options options = {.allocate = allocate_filled, .release = release_filled};
+    yoke_context *filled = NULL;
+    assert_int_equal(yoke_context_create(&options, &filled), YOKE_OK);
+    for (int64_t capacity = 0; capacity <= 20; capacity += 20) {
+        fmm_field *expected = NULL, *got = NULL;
+        run_shells(context, capacity, false, &expected);
+        run_shells(filled, capacity, true, &got);
+        for (int64_t i = 0; i < got->count; i++) {
+            assert_true(got->potential[i] == expected->potential[i]);
+            assert_true(got->gx[i] == expected->gx[i] && got->gy[i] == expected->gy[i] && got->gz[i] == expected->gz[i]);
+        }
+        fmm_field_destroy(expected);
+        fmm_field_destroy(got);
+    }
+    yoke_context_destroy(filled);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_fall_with_the_order),
     cmocka_unit_test(errors_of_random_signs_are_those_of_theory),
@@ -256,6 +310,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(samples_have_the_error_of_all),
     cmocka_unit_test(pairs_are_all_pairs_of_particles),
     cmocka_unit_test(what_cannot_be_is_refused),
+    cmocka_unit_test(results_do_not_depend_on_the_contents_of_new_memory),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

@@ -317,6 +317,7 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     m->pairs.far += fmm_pass_waves(m, threads, workers);
     seconds->between = lap(m, &clock_s);
     fmm_pass_downward(m, threads, workers);
+    m->far_is_set = true;
     seconds->downward = lap(m, &clock_s);
 }
 
@@ -413,14 +414,8 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
     if (status) return status;
     m->is_single = m->wants_single && fits_single(m);
     if (m->is_single) status = fmm_rounded_create(m);
-    if (status) return status;
-    double *const sums[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
-    for (int c = 0; c < 4 && sums[c]; c++) {
-        double *sum = sums[c];
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < m->tree->count; i++) sum[i] = 0;
-    }
-    return YOKE_OK;
+    if (!status) fmm_field_set_to_zero(m->sum);
+    return status;
 }
 
 /* Adds the near and the far field, in the order in which the particles were given. */
@@ -483,7 +478,10 @@ yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field
 yoke_status fmm_method_run_near(fmm_method *m, const double *charge, fmm_field *field, double *seconds)
 {
     yoke_status status = fmm_method_begin(m, charge, field);
-    return status ? status : add_near(m, charge, field, seconds);
+    if (status) return status;
+    if (fmm_has_far(m) && !m->far_is_set) fmm_field_set_to_zero(m->far);
+    m->far_is_set = true;
+    return add_near(m, charge, field, seconds);
 }
 
 yoke_status fmm_method_run_far(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)

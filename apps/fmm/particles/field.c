@@ -22,14 +22,18 @@ yoke_status fmm_field_create_unset(yoke_context *context, int64_t count, int gra
 yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field)
 {
     yoke_status status = fmm_field_create_unset(context, count, gradient, field);
-    if (status) return status;
-    double *const values[4] = {(*field)->potential, (*field)->gx, (*field)->gy, (*field)->gz};
+    if (!status) fmm_field_set_to_zero(*field);
+    return status;
+}
+
+void fmm_field_set_to_zero(fmm_field *field)
+{
+    double *const values[4] = {field->potential, field->gx, field->gy, field->gz};
     for (int c = 0; c < 4 && values[c]; c++) {
         double *value = values[c];
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < count; i++) value[i] = 0;
+        for (int64_t i = 0; i < field->count; i++) value[i] = 0;
     }
-    return YOKE_OK;
 }
 
 void fmm_field_destroy(fmm_field *field)
