@@ -35,3 +35,20 @@ void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, i
         if (gradient) add(block->gx, part.gx, count), add(block->gy, part.gy, count), add(block->gz, part.gz, count);
     }
 }
+
+void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field)
+{
+    enum { TOGETHER = 16 }; /* number of positions that a thread processes at a time */
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t first = 0; first < at->count; first += TOGETHER) {
+        fmm_block block;
+        int64_t count = at->count - first < TOGETHER ? at->count - first : TOGETHER;
+        size_t bytes = (size_t)count * sizeof(double);
+        fmm_direct_block(particles, at, first, count, field->gx != NULL, &block);
+        memcpy(field->potential + first, block.potential, bytes);
+        if (!field->gx) continue;
+        memcpy(field->gx + first, block.gx, bytes);
+        memcpy(field->gy + first, block.gy, bytes);
+        memcpy(field->gz + first, block.gz, bytes);
+    }
+}

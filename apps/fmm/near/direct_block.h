@@ -1,10 +1,10 @@
 /*
- * direct_block.h - the sums over all particles at a few positions, on one thread.
+ * direct_block.h - the sums over all particles at a few positions.
  */
 #ifndef FMM_NEAR_DIRECT_BLOCK_H
 #define FMM_NEAR_DIRECT_BLOCK_H
 
-#include "particles/particles.h"
+#include "particles/field.h"
 
 enum { FMM_BLOCK = 128 }; /* maximum number of particles of a block */
 
@@ -14,10 +14,12 @@ typedef struct fmm_block {
 } fmm_block;
 
 /*
- * Computes the sums over all particles at particles first ... first + count - 1 of `at`, which may be the same particles.  gradient 0: only
- * potentials are computed, and the rest of the block is not set.
+ * Computes the sums over all particles at particles first ... first + count - 1 of `at`, which may be the same particles, on one thread.
+ * gradient 0: only potentials are computed, and the rest of the block is not set.
  */
 void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, int64_t first, int64_t count, int gradient,
                       fmm_block *block);
+/* Computes the sums over all particles at the positions of `at` [field->count], on all threads. */
+void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field);
 
 #endif

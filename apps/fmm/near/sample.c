@@ -8,25 +8,6 @@
 #include "particles/coincident.h"
 #include "particles/scale.h"
 
-enum { TOGETHER = 16 }; /* number of positions that a thread processes at a time */
-
-/* Computes the sums over the scaled particles at the positions of `at`. */
-static void sum_at(const fmm_particles *scaled, const fmm_particles *at, fmm_field *exact)
-{
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t first = 0; first < at->count; first += TOGETHER) {
-        fmm_block block;
-        int64_t count = at->count - first < TOGETHER ? at->count - first : TOGETHER;
-        size_t bytes = (size_t)count * sizeof(double);
-        fmm_direct_block(scaled, at, first, count, exact->gx != NULL, &block);
-        memcpy(exact->potential + first, block.potential, bytes);
-        if (!exact->gx) continue;
-        memcpy(exact->gx + first, block.gx, bytes);
-        memcpy(exact->gy + first, block.gy, bytes);
-        memcpy(exact->gz + first, block.gz, bytes);
-    }
-}
-
 /* Sets squares and products of the sums while these are in the units of the scaled particles. */
 static void set_squares(const fmm_particles *scaled, fmm_reference *r)
 {
@@ -48,7 +29,7 @@ static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge,
         r->at->z[k] = scaled->z[r->which[k]];
         r->at->charge[k] = charge[r->which[k]];
     }
-    sum_at(scaled, r->at, r->exact);
+    fmm_direct_at(scaled, r->at, r->exact);
     yoke_status status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
     if (!status) set_squares(scaled, r);
     return status;

@@ -10,7 +10,6 @@ enum {
     SOURCES = 8192, /* maximum number of sources that represent all of them in sums of absolute values */
     LEAST = 64,     /* minimum and maximum number of samples */
     MOST = 1024,
-    TOGETHER = 16,   /* number of places that a thread sums at a time */
     PAIRS = 1 << 23, /* number of pairs of samples and particles, which determines the number of samples between these limits */
     SEED = 2         /* of the samples' random numbers */
 };
@@ -44,10 +43,12 @@ static double root_mean_square(int64_t count, const double *values)
 static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *sums, double *absolute)
 {
     fmm_particles *some = NULL, *at = NULL;
+    fmm_field *sum = NULL;
     const int64_t count = p->count < SOURCES ? p->count : SOURCES, places = sums->count < LEAST ? sums->count : LEAST;
-    double weights[LEAST], squares[LEAST], error;
+    double weights[LEAST], error;
     yoke_status status = fmm_particles_create(p->context, count, &some);
     if (!status) status = fmm_particles_create(p->context, places, &at);
+    if (!status) status = fmm_field_create_unset(p->context, places, 0, &sum);
     for (int64_t k = 0; k < count && !status; k++) {
         int64_t i = count == p->count ? k : (int64_t)(fmm_sample_place(k, count) * (double)p->count);
         some->x[k] = p->x[i], some->y[k] = p->y[i], some->z[k] = p->z[i];
@@ -59,17 +60,13 @@ static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *su
     }
     if (!status) {
         some->softening = p->softening;
-#pragma omp parallel for schedule(static)
-        for (int64_t first = 0; first < places; first += TOGETHER) {
-            fmm_block block;
-            const int64_t left = places - first;
-            fmm_direct_block(some, at, first, left < TOGETHER ? left : TOGETHER, 0, &block);
-            for (int64_t k = first; k < places && k < first + TOGETHER; k++) squares[k] = pow(block.potential[k - first], 2);
-        }
-        *absolute = root_mean(places, weights, squares, &error);
+        fmm_direct_at(some, at, sum);
+        for (int64_t k = 0; k < places; k++) sum->potential[k] *= sum->potential[k];
+        *absolute = root_mean(places, weights, sum->potential, &error);
     }
     fmm_particles_destroy(some);
     fmm_particles_destroy(at);
+    fmm_field_destroy(sum);
     return status;
 }
 
