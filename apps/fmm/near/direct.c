@@ -1,7 +1,5 @@
 #include "near/direct.h"
 
-#include <string.h>
-
 #include "near/direct_block.h"
 #include "near/direct_devices.h"
 #include "near/kernels/pairs.h"
@@ -10,29 +8,13 @@
 
 #define SLICE_PAIRS 5e8 /* number of pairs between two reports of progress: about a tenth of a second */
 
-static void sum_slice(const fmm_particles *particles, const fmm_field *field, int64_t begin, int64_t end)
-{
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t first = begin; first < end; first += FMM_BLOCK) {
-        fmm_block block;
-        int64_t count = end - first < FMM_BLOCK ? end - first : FMM_BLOCK;
-        size_t bytes = (size_t)count * sizeof(double);
-        fmm_direct_block(particles, particles, first, count, field->gx != NULL, &block);
-        memcpy(field->potential + first, block.potential, bytes);
-        if (!field->gx) continue;
-        memcpy(field->gx + first, block.gx, bytes);
-        memcpy(field->gy + first, block.gy, bytes);
-        memcpy(field->gz + first, block.gz, bytes);
-    }
-}
-
 static yoke_status sum_on_host(const fmm_particles *particles, const fmm_direct_options *options, fmm_field *field)
 {
     int64_t count = particles->count, slice = FMM_BLOCK;
     while ((double)slice * (double)count < SLICE_PAIRS && slice < count) slice *= 2;
     for (int64_t begin = 0; begin < count; begin += slice) {
         int64_t end = count - begin < slice ? count : begin + slice;
-        sum_slice(particles, field, begin, end);
+        fmm_direct_at(particles, particles, begin, end, FMM_BLOCK, field);
         yoke_status status = options && options->progress ? options->progress(end, count, options->user) : YOKE_OK;
         if (status) return status;
     }

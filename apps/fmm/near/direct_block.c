@@ -36,14 +36,13 @@ void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, i
     }
 }
 
-void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field)
+void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, int64_t begin, int64_t end, int64_t together, fmm_field *field)
 {
-    enum { TOGETHER = 16 }; /* number of positions that a thread processes at a time */
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t first = 0; first < at->count; first += TOGETHER) {
+    for (int64_t first = begin; first < end; first += together) {
         fmm_block block;
-        int64_t count = at->count - first < TOGETHER ? at->count - first : TOGETHER;
-        size_t bytes = (size_t)count * sizeof(double);
+        const int64_t count = end - first < together ? end - first : together;
+        const size_t bytes = (size_t)count * sizeof(double);
         fmm_direct_block(particles, at, first, count, field->gx != NULL, &block);
         memcpy(field->potential + first, block.potential, bytes);
         if (!field->gx) continue;

@@ -6,7 +6,10 @@
 
 #include "particles/field.h"
 
-enum { FMM_BLOCK = 128 }; /* maximum number of particles of a block */
+enum {
+    FMM_BLOCK = 128,    /* maximum number of particles of a block */
+    FMM_FEW_PLACES = 16 /* number of positions that a thread processes at a time if there are few in all */
+};
 
 /* Potential and gradient at each particle of a block. */
 typedef struct fmm_block {
@@ -19,7 +22,8 @@ typedef struct fmm_block {
  */
 void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, int64_t first, int64_t count, int gradient,
                       fmm_block *block);
-/* Computes the sums over all particles at the positions of `at` [field->count], on all threads. */
-void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field);
+/* Computes the sums over all particles at the positions begin ... end - 1 of `at`, on all threads.  together: number of positions that a
+ * thread processes at a time, at most FMM_BLOCK. */
+void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, int64_t begin, int64_t end, int64_t together, fmm_field *field);
 
 #endif
