@@ -66,7 +66,7 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
     yoke_status status = divide(m, particles, options);
     if (!status) status = fmm_particles_create_unplaced(m->context, particles->count, &m->sorted);
     if (!status) sort_positions(m, particles);
-    if (!status) status = fmm_field_create_unset(m->context, particles->count, options->gradient, &m->sum);
+    if (!status) status = fmm_field_create(m->context, particles->count, options->gradient, &m->sum);
     return status;
 }
 
@@ -189,7 +189,7 @@ yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
     const int expanded = m->is_expanded ? m->held.multipole : -1;
     destroy_operators(m);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
-    yoke_status status = m->far ? YOKE_OK : fmm_field_create_unset(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
+    yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
     if (!status) status = create_operators(m, order, expanded);
     if (!status && !m->group) status = create_groups(m);
     if (status || m->order > expanded) {
@@ -317,7 +317,6 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     m->pairs.far += fmm_pass_waves(m, threads, workers);
     seconds->between = lap(m, &clock_s);
     fmm_pass_downward(m, threads, workers);
-    m->far_is_set = true;
     seconds->downward = lap(m, &clock_s);
 }
 
@@ -478,10 +477,7 @@ yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field
 yoke_status fmm_method_run_near(fmm_method *m, const double *charge, fmm_field *field, double *seconds)
 {
     yoke_status status = fmm_method_begin(m, charge, field);
-    if (status) return status;
-    if (fmm_has_far(m) && !m->far_is_set) fmm_field_set_to_zero(m->far);
-    m->far_is_set = true;
-    return add_near(m, charge, field, seconds);
+    return status ? status : add_near(m, charge, field, seconds);
 }
 
 yoke_status fmm_method_run_far(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)

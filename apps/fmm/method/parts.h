@@ -68,7 +68,6 @@ struct fmm_method {
     fmm_field *sum;        /* near field at the sorted particles */
     fmm_field *far;        /* far field at the sorted particles; NULL: there is none yet */
     bool near_is_known;    /* `sum` is that of the last run's charges */
-    bool far_is_set;       /* `far` has values, if only zeros */
     bool wants_single;     /* the near field's sums may be in single precision, ... */
     bool is_single;        /* ... and are, with these charges */
     fmm_rounded rounded;

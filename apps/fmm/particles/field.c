@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-yoke_status fmm_field_create_unset(yoke_context *context, int64_t count, int gradient, fmm_field **field)
+yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field)
 {
     fmm_field *created = NULL;
     if (count < 0 || count > FMM_MAX_PARTICLES)
@@ -12,18 +12,13 @@ yoke_status fmm_field_create_unset(yoke_context *context, int64_t count, int gra
     *created = (fmm_field){.context = context, .count = count};
     double **const values[4] = {&created->potential, &created->gx, &created->gy, &created->gz};
     for (int c = 0; c < (gradient ? 4 : 1) && !status; c++) status = yoke_allocate_untouched(context, count, sizeof **values[c], values[c]);
-    if (status)
+    if (status) {
         fmm_field_destroy(created);
-    else
-        *field = created;
-    return status;
-}
-
-yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field)
-{
-    yoke_status status = fmm_field_create_unset(context, count, gradient, field);
-    if (!status) fmm_field_set_to_zero(*field);
-    return status;
+        return status;
+    }
+    fmm_field_set_to_zero(created);
+    *field = created;
+    return YOKE_OK;
 }
 
 void fmm_field_set_to_zero(fmm_field *field)

@@ -16,8 +16,6 @@ typedef struct fmm_field {
 
 /* Creates a field of zeros.  Errors: ARGUMENT (count as in fmm_particles_create), MEMORY. */
 yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field);
-/* The same without setting the values. */
-yoke_status fmm_field_create_unset(yoke_context *context, int64_t count, int gradient, fmm_field **field);
 void fmm_field_set_to_zero(fmm_field *field);
 /* NULL is allowed. */
 void fmm_field_destroy(fmm_field *field);

@@ -185,8 +185,7 @@ static int64_t chunk_end(const visit *v, int64_t k)
 
 /*
  * Allocates more memory than each thread usually needs for its part of U (7 to 37 leaves near a leaf).  The thread itself touches it first.
- * What a thread allocates itself comes from its own arena of malloc, which returns it to the system each time: page faults then take up to
- * as long as all the rest (notes/fmm-depth.md).
+ * If threads enlarged it themselves, lists would take up to several times as long (notes/fmm-depth.md).
  */
 static yoke_status make_first_room(visit *v)
 {

@@ -26,16 +26,11 @@ static double root_mean(int64_t count, const double *weights, const double *squa
     return root;
 }
 
-/* By several partial sums, which are computed at once. */
 static double root_mean_square(int64_t count, const double *values)
 {
-    enum { PARTS = 16 };
-    double part[PARTS] = {0}, sum = 0;
-    int64_t i = 0;
-    for (; i + PARTS <= count; i += PARTS)
-        for (int k = 0; k < PARTS; k++) part[k] += values[i + k] * values[i + k];
-    for (; i < count; i++) sum += values[i] * values[i];
-    for (int k = 0; k < PARTS; k++) sum += part[k];
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; i++) sum += values[i] * values[i];
     return count > 0 ? sqrt(sum / (double)count) : 0;
 }
 
@@ -48,7 +43,7 @@ static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *su
     double weights[LEAST], error;
     yoke_status status = fmm_particles_create(p->context, count, &some);
     if (!status) status = fmm_particles_create(p->context, places, &at);
-    if (!status) status = fmm_field_create_unset(p->context, places, 0, &sum);
+    if (!status) status = fmm_field_create(p->context, places, 0, &sum);
     for (int64_t k = 0; k < count && !status; k++) {
         int64_t i = count == p->count ? k : (int64_t)(fmm_sample_place(k, count) * (double)p->count);
         some->x[k] = p->x[i], some->y[k] = p->y[i], some->z[k] = p->z[i];
