@@ -71,7 +71,7 @@ static void add_choice_options(app_option_table *table, fmm_command *line)
         {.name = "measure-all", .help = "run the other sensible trees too, and print both", .flag = &line->measure_all},
         {.name = "repeat",
          .value = "N",
-         .help = "with --measure-all: run each N times, the shortest times count; by default once",
+         .help = "with --measure-all: run each N times twice in succession, the shortest times count; by default once",
          .number = &line->repeat,
          .minimum = 1,
          .maximum = 1000},

@@ -75,16 +75,21 @@ static tree_words words_of(const fmm_choice *choice, int number)
     return (tree_words){.cells = choice->cells};
 }
 
-/* Runs each tree once, if it is predicted to take at most most_s. */
+/*
+ * Runs each tree twice, if it is predicted to take at most most_s.  Memory that was not used for a tenth of a second can take twice as long
+ * (notes/fmm-depth.md).  A run of one tree has requested its memory just before, and the second run here has used it just before.
+ */
 static yoke_status measure_trees(fmm_solver *s, const fmm_particles *particles, double most_s, fmm_field *field)
 {
+    enum { SUCCESSIVE = 2 };
     fmm_choice *choice = &s->tuned.choice;
     yoke_status status = YOKE_OK;
-    for (int r = 0; r < fmm_choice_count(choice) && !status; r++) {
-        fmm_depth *tree = fmm_choice_tree(choice, r);
+    for (int r = 0; r < SUCCESSIVE * fmm_choice_count(choice) && !status; r++) {
+        const int number = r / SUCCESSIVE;
+        fmm_depth *tree = fmm_choice_tree(choice, number);
         fmm_seconds now;
         if (tree->predicted.total > most_s) continue;
-        status = measure(s, particles, words_of(choice, r), tree, field, &now);
+        status = measure(s, particles, words_of(choice, number), tree, field, &now);
         if (!status) shorten(&tree->measured, &now);
     }
     return status;

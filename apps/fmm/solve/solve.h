@@ -43,7 +43,7 @@ typedef struct fmm_solver_options {
     bool predict;             /* predictions also if the tree is given; never for few particles (tune/tune.h) */
     bool keeps_memory;        /* released memory serves later allocations; memory is then requested before its use (expansion/pages.h) */
     bool measure_all;         /* the other sensible trees are run too, ... */
-    int64_t repeat;           /* ... this many times; the shortest times of the parts count */
+    int64_t repeat;           /* ... this many times, each time twice in succession; the shortest times of the parts count */
     bool by_operations;       /* as in fmm_tune_options */
     yoke_objective objective; /* of the chosen tree */
     fmm_measure measure;      /* as in fmm_tune_options */
