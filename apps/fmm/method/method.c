@@ -142,10 +142,18 @@ static yoke_status create_groups(fmm_method *m)
     return status;
 }
 
+/* The number of cells that have expansions. */
+static int64_t expanded_cells(const fmm_method *m)
+{
+    int64_t cells = 0;
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++) cells += m->tree->level[l].count;
+    return cells;
+}
+
 static void get_expansions(fmm_method *m, double *const *expansions, int64_t stride)
 {
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && m->memory; l++)
-        if (expansions[l]) fmm_pages_get(expansions[l], (size_t)(m->tree->level[l].count * stride) * sizeof(double), m->memory);
+    double *const all = expansions[FMM_FAR_LEVEL];
+    if (all && m->memory) fmm_pages_get(all, (size_t)(expanded_cells(m) * stride) * sizeof *all, m->memory);
 }
 
 void fmm_method_get_memory(fmm_method *m)
@@ -157,19 +165,16 @@ void fmm_method_get_memory(fmm_method *m)
 
 static void destroy_expansions(fmm_method *m, double **expansions)
 {
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
-        yoke_release(m->context, expansions[l]);
-        expansions[l] = NULL;
-    }
+    yoke_release(m->context, expansions[FMM_FAR_LEVEL]);
+    for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) expansions[l] = NULL;
 }
 
-/* Allocates the expansions of all levels, or none. */
+/* Allocates the expansions of all levels as one block.  New memory for many small blocks takes up to several times as long. */
 static yoke_status create_expansions(fmm_method *m, int64_t stride, double **expansions)
 {
-    yoke_status status = YOKE_OK;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++)
-        status = fmm_allocate_large(m->context, m->tree->level[l].count, (size_t)stride * sizeof(double), &expansions[l]);
-    if (status) destroy_expansions(m, expansions);
+    if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
+    yoke_status status = fmm_allocate_large(m->context, expanded_cells(m), (size_t)stride * sizeof(double), &expansions[FMM_FAR_LEVEL]);
+    for (int l = FMM_FAR_LEVEL; l < m->tree->depth && !status; l++) expansions[l + 1] = expansions[l] + m->tree->level[l].count * stride;
     return status;
 }
 

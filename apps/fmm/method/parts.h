@@ -89,7 +89,7 @@ struct fmm_method {
     double *family_waves;                 /* waves of some layers of a level for one axis; NULL: no level has waves */
     int64_t waves_size;                   /* number of these doubles */
     int64_t stride, local_stride;         /* doubles from one expansion to the next */
-    double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
+    double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on, which owns the memory of all levels */
     double *local[FMM_MAX_DEPTH + 1];     /* [cells of level][local_stride] */
     /* Groups of whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; the deepest levels are first. */
     int64_t groups;
