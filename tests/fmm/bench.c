@@ -144,7 +144,6 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench_destroy(bench);
 }
 
-/* Leaves of two levels at the lower capacity, of one at the higher. */
 static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void **state)
 {
     (void)state;

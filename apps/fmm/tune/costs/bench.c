@@ -216,9 +216,11 @@ static yoke_status check(const fmm_bench *bench, fmm_operation operation, int si
     const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
     if (fmm_is_uneven(operation) && size != FMM_UNEVEN_CAPACITY)
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d", size, FMM_UNEVEN_CAPACITY);
-    if (operation == FMM_ADAPTIVE && size != FMM_LOW_CAPACITY && size != FMM_HIGH_CAPACITY)
+    if (operation == FMM_ADAPTIVE) {
+        if (size == FMM_LOW_CAPACITY || size == FMM_HIGH_CAPACITY) return YOKE_OK;
         return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "capacity %d of the benchmark: give %d or %d", size, FMM_LOW_CAPACITY,
                          FMM_HIGH_CAPACITY);
+    }
     if (size >= least && size <= most) return YOKE_OK;
     return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", of_particles ? "particles" : "order",
                      size, least, most);

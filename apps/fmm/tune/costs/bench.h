@@ -13,7 +13,7 @@
 typedef enum fmm_operation {
     FMM_SORT,          /* sorting the particles, one size; a unit is a particle */
     FMM_TREE,          /* tree and lists of sorted particles, by particles of a leaf; a unit is a leaf */
-    FMM_ADAPTIVE,      /* the same for adaptive trees, by capacity, FMM_LOW_CAPACITY (leaves of two levels) or FMM_HIGH_CAPACITY */
+    FMM_ADAPTIVE,      /* the same for adaptive trees with leaves of two levels, by capacity, FMM_LOW_CAPACITY or FMM_HIGH_CAPACITY */
     FMM_UNEVEN,        /* near field of leaves of two levels, by capacity, FMM_UNEVEN_CAPACITY; a unit is a leaf */
     FMM_NEAR,          /* near field, by particles; a unit is a source in or around a leaf, acting on all its particles */
     FMM_LONE,          /* the same for leaves without others around them; a unit is a leaf */
@@ -32,7 +32,7 @@ typedef enum fmm_operation {
     FMM_OPERATIONS
 } fmm_operation;
 
-enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_SORT_PARTICLES = 32, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 96, FMM_UNEVEN_CAPACITY = 96 };
+enum { FMM_MAX_BENCH_PARTICLES = 128, FMM_SORT_PARTICLES = 32, FMM_LOW_CAPACITY = 32, FMM_HIGH_CAPACITY = 256, FMM_UNEVEN_CAPACITY = 96 };
 
 typedef struct fmm_bench fmm_bench;
 

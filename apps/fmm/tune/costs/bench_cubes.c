@@ -72,9 +72,18 @@ static fmm_cube tree_cube(int each)
     return (fmm_cube){.depth = 5, .each = each, .layers = layers < 1 ? 1 : layers > WIDE ? WIDE : layers, .varies = 1, .mixed = 1};
 }
 
+/* Each second cell has children.  Both trees have as many particles as those of uniform leaves. */
 static fmm_cube adaptive_cube(int capacity)
 {
-    return (fmm_cube){.depth = 5, .each = 1, .layers = 32, .varies = 1, .mixed = 1, .capacity = capacity, .many = 96, .few = 32};
+    const int depth = capacity == FMM_LOW_CAPACITY ? 5 : 4;
+    return (fmm_cube){.depth = depth,
+                      .each = 1,
+                      .layers = 1 << depth,
+                      .varies = 1,
+                      .mixed = 1,
+                      .capacity = capacity,
+                      .many = 3 * capacity,
+                      .few = capacity};
 }
 
 /* The mean number of particles of a leaf is that of trees that are typically chosen. */
@@ -106,7 +115,7 @@ static int64_t couples_of(fmm_cube of) { return ((int64_t)1 << 3 * (of.depth - 1
 
 static int64_t leaves_of(fmm_cube of)
 {
-    if (of.capacity) return couples_of(of) * (of.capacity < of.many ? 8 + 1 : 1 + 1);
+    if (of.capacity) return couples_of(of) * (8 + 1);
     if (of.surface) return fmm_surface_count(of.depth).cells;
     return along(of) * along(of) * of.layers;
 }
