@@ -58,8 +58,8 @@ static fmm_cube pair_cube(int order)
 
 static fmm_cube surface_cube(int order)
 {
-    enum { LOW_ORDER = 3, MIDDLE_ORDER = 10 };
-    const int depth = order <= LOW_ORDER ? 6 : order <= MIDDLE_ORDER ? 5 : 4, least = deep_for_threads(order) + 1;
+    enum { HIGH_ORDER = 11 };
+    const int depth = order < HIGH_ORDER ? 5 : 4, least = deep_for_threads(order) + 1;
     return (fmm_cube){.depth = depth > least ? depth : least, .each = 1, .surface = 1};
 }
 
@@ -189,7 +189,7 @@ static double pairs_of(fmm_cube of, double *batches)
         const fmm_surface_counts cut = fmm_surface_count(l);
         const double cells = of.surface ? (double)cut.cells : ldexp(1, 3 * l), far = of.surface ? (double)cut.pairs : full_pairs(l);
         pairs += far;
-        sum += fmm_method_batches(cells, far, FMM_FAR_DIRECTIONS);
+        sum += of.surface ? (double)cut.batches : fmm_method_batches(cells, far, FMM_FAR_DIRECTIONS);
     }
     if (batches) *batches = sum;
     return pairs;

@@ -23,7 +23,13 @@ int fmm_surface_cuts(int level, const int64_t at[3])
 /* The counts are tabulated, because they are needed whenever costs are read, and counting takes milliseconds. */
 fmm_surface_counts fmm_surface_count(int level)
 {
-    static const fmm_surface_counts of[FMM_MAX_SURFACE_LEVEL + 1] = {{1, 0},       {8, 0},         {56, 2504},      {226, 10500},
-                                                                     {874, 39364}, {3658, 174960}, {14698, 702336}, {59050, 2836128}};
+    static const fmm_surface_counts of[FMM_MAX_SURFACE_LEVEL + 1] = {{1, 0, 0},
+                                                                     {8, 0, 0},
+                                                                     {56, 2504, 158},
+                                                                     {226, 10500, 316},
+                                                                     {874, 39364, 1055},
+                                                                     {3658, 174960, 3693},
+                                                                     {14698, 702336, 12016},
+                                                                     {59050, 2836128, 41307}};
     return of[level];
 }
