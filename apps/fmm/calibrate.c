@@ -29,9 +29,10 @@ static const app_column columns[] = {
     {"M2L ns", "of a pair of cells"},
     {"batch ns", "of pairs in the same direction, beside the pairs"},
     {"M2M+L2L ns", "of a cell"},
-    {"M2P+P2L ns", "of a particle and a cell, with forces"},
-    {"leaf ns", "P2M and L2P of a leaf, with forces"},
-    {"particle ns", "and of each of its particles"},
+    {"M2P+P2L ns", "of a cell and a leaf, with forces"},
+    {"a particle", "and of each particle of the leaf"},
+    {"P2M+L2P ns", "of a leaf, with forces"},
+    {"a particle", "and of each of its particles"},
     {"waves us", "of tables of plane waves for M2L, once (-: orders without)"},
     {"family us", "M2L of all children of a cell by plane waves"},
     {"particles", "of a leaf"},
@@ -113,11 +114,12 @@ static void print_orders(app_terminal *terminal, const fmm_machine *m)
 {
     const int *orders;
     const int count = fmm_measured_sizes(FMM_PAIR, &orders);
-    app_print(terminal, "order  tables us     M2L ns   batch ns  M2M+L2L ns  M2P+P2L ns    leaf ns  particle ns  waves us  family us\n");
+    app_print(terminal,
+              "order  tables us     M2L ns   batch ns  M2M+L2L ns  M2P+P2L ns  a particle  P2M+L2P ns  a particle  waves us  family us\n");
     for (int k = 0; k < count; k++) {
         const int p = orders[k];
-        app_print(terminal, "%5d %10.4g %10.4g %10.4g %11.4g %11.4g %10.4g %12.4g", p, 1e6 * m->tables[p], 1e9 * m->pair[p],
-                  1e9 * m->batch[p], 1e9 * m->cell[p], 1e9 * m->visit[p], 1e9 * m->leaf[p], 1e9 * m->particle[p]);
+        app_print(terminal, "%5d %10.4g %10.4g %10.4g %11.4g %11.4g %11.4g %11.4g %11.4g", p, 1e6 * m->tables[p], 1e9 * m->pair[p],
+                  1e9 * m->batch[p], 1e9 * m->cell[p], 1e9 * m->visit[p], 1e9 * m->visited[p], 1e9 * m->leaf[p], 1e9 * m->particle[p]);
         if (m->family[p] > 0)
             app_print(terminal, " %9.4g %10.4g\n", 1e6 * m->waves[p], 1e6 * m->family[p]);
         else

@@ -68,8 +68,9 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
         return k->family > 0 ? k->family * p * p : p * p;
     case FMM_CELL:
         return 2 * k->pair * p * p * p;
-    case FMM_VISIT:
-        return 5 * k->points * p * p;
+    case FMM_VISIT_16:
+    case FMM_VISIT_64:
+        return p * p * (2e-9 + 5 * k->points * (operation == FMM_VISIT_16 ? 16 : 64));
     default:
         return p * p * (1e-9 + k->points * (operation == FMM_LEAF_8 ? 8 : 32));
     }

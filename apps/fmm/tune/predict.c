@@ -158,7 +158,7 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far, at->directions};
         s.far += l > 2 ? (double)at->cells * machine->cell[highest] : 0;
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
-        s.far += (double)at->w_particles * machine->visit[order[l]];
+        s.far += (double)at->w * machine->visit[order[l]] + (double)at->w_particles * machine->visited[order[l]];
     }
     s.far += between_of(machine, operations->depth, level, order, waves);
     if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order, *waves);

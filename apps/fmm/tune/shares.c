@@ -51,7 +51,7 @@ void fmm_machine_count_work(fmm_machine *machine)
         machine->pair[p] = square * (p + 1);
         machine->cell[p] = 2 * square * (p + 1); /* M2M and L2L */
         machine->particle[p] = 2 * square;       /* P2M and L2P */
-        machine->visit[p] = 2 * square;          /* M2P and P2L */
+        machine->visited[p] = 2 * square;        /* M2P and P2L */
     }
 }
 

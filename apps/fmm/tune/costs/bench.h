@@ -20,15 +20,16 @@ typedef enum fmm_operation {
     FMM_SINGLE_UNEVEN, /* these three in single precision */
     FMM_SINGLE_NEAR,
     FMM_SINGLE_LONE,
-    FMM_TABLES,  /* tables of the operators, by order; one unit */
-    FMM_WAVES,   /* tables of plane waves, by order, which is also the number of their set; one unit */
-    FMM_PAIR,    /* lists of far pairs and M2L, by order, on a full cube; a unit is a target and a source */
-    FMM_SPARSE,  /* the same on the cells of a surface, most of whose neighbours are missing */
-    FMM_FAMILY,  /* M2L by plane waves, sizes as FMM_WAVES; a unit is a parent, to and from all of its children */
-    FMM_CELL,    /* M2M and L2L, by order; a unit is a child */
-    FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle */
-    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, with a mean of 8 particles */
-    FMM_LEAF_32, /* the same with a mean of 32 particles */
+    FMM_TABLES,   /* tables of the operators, by order; one unit */
+    FMM_WAVES,    /* tables of plane waves, by order, which is also the number of their set; one unit */
+    FMM_PAIR,     /* lists of far pairs and M2L, by order, on a full cube; a unit is a target and a source */
+    FMM_SPARSE,   /* the same on the cells of a surface, most of whose neighbours are missing */
+    FMM_FAMILY,   /* M2L by plane waves, sizes as FMM_WAVES; a unit is a parent, to and from all of its children */
+    FMM_CELL,     /* M2M and L2L, by order; a unit is a child */
+    FMM_VISIT_16, /* M2P and P2L, by order; a unit is a cell and a leaf, with a mean of 16 particles */
+    FMM_VISIT_64, /* the same with a mean of 64 particles */
+    FMM_LEAF_8,   /* P2M and L2P, by order; a unit is a leaf, with a mean of 8 particles */
+    FMM_LEAF_32,  /* the same with a mean of 32 particles */
     FMM_OPERATIONS
 } fmm_operation;
 

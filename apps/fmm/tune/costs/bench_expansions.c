@@ -11,11 +11,10 @@
 enum {
     PARENTS = FMM_BENCH_TOGETHER,
     FAMILIES = 9 * PARENTS, /* expansions of PARENTS parents and their children */
-    FEW_PARTICLES = 8,      /* mean number in a leaf */
-    MANY_PARTICLES = 32,
-    MOST_PARTICLES = 48,
-    VISITS = 4096, /* number of pairs of a cell and a leaf, ... */
-    ALIKE = 4      /* ... this many successive ones with the same cell */
+    MOST_PARTICLES = 96,    /* of a leaf */
+    VISITS = 4096,          /* number of pairs of a cell and a leaf, where a list W has ... */
+    CELLS = 8,              /* ... so many cells, and a list X ... */
+    LEAVES = 4              /* ... so many leaves, as in trees whose leaves have at most 128 particles */
 };
 
 /*
@@ -56,7 +55,7 @@ int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
     const int threads = omp_get_max_threads();
     const int64_t half = half_of(expansions_of(fmm_stride(order), threads));
     if (operation == FMM_CELL) return threads * (half / FAMILIES) * 8 * PARENTS;
-    if (operation == FMM_VISIT) return (int64_t)threads * VISITS * MANY_PARTICLES;
+    if (operation == FMM_VISIT_16 || operation == FMM_VISIT_64) return (int64_t)threads * VISITS;
     return threads * half;
 }
 
@@ -107,7 +106,7 @@ static fmm_targets targets_of(const benched *b, const pool *own, int64_t at, int
 /* Performs P2M of the leaves of one half, and L2P of those of the other one. */
 static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64_t other)
 {
-    const int64_t mean = b->operation == FMM_LEAF_8 ? FEW_PARTICLES : MANY_PARTICLES, leaves = half_of(own->expansions);
+    const int64_t mean = b->operation == FMM_LEAF_8 ? 8 : 32, leaves = half_of(own->expansions);
     const fmm_frame frame = {{0.5, 0.5, 0.5}, 1};
     for (int64_t i = 0, at = 0, count; i < leaves; i++, at = next_place(at, count)) {
         count = particles_of(mean, i);
@@ -125,19 +124,32 @@ static void visit_leaves(const benched *b, const pool *own, int64_t begin, int64
     }
 }
 
-/* Performs M2P of the cells of one half, and P2L of those of the other one, at leaves that are two edges away.  As in runs, successive
- * leaves are near each other, but not side by side in memory. */
-static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_t other)
+/* A leaf of list W or X.  As in runs, successive ones are near each other, but not side by side in memory. */
+typedef struct visited {
+    int64_t at, count;
+} visited;
+
+static visited leaf_of_visit(const benched *b, int64_t i)
 {
     enum { NEAR_LEAVES = 64, STEP = 37 };
+    const int64_t leaf = i / NEAR_LEAVES * NEAR_LEAVES + i * STEP % NEAR_LEAVES, mean = b->operation == FMM_VISIT_16 ? 16 : 64;
+    return (visited){leaf * MOST_PARTICLES % (ALL_PLACES - MOST_PARTICLES), particles_of(mean, leaf)};
+}
+
+/* Performs M2P of the cells of one half, and P2L of those of the other one, at leaves that are two edges away. */
+static void visit_cells(const benched *b, const pool *own, int64_t begin, int64_t other)
+{
+    const int64_t half = half_of(own->expansions);
     const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
     for (int64_t i = 0; i < VISITS; i++) {
-        const int64_t cell = i / ALIKE % half_of(own->expansions), leaf = i / NEAR_LEAVES * NEAR_LEAVES + i * STEP % NEAR_LEAVES;
-        const int64_t at = leaf * MOST_PARTICLES % (ALL_PLACES - MOST_PARTICLES), count = particles_of(MANY_PARTICLES, leaf);
-        const fmm_sources sources = sources_of(own, at, count);
-        const fmm_targets targets = targets_of(b, own, at, count);
-        fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, begin + cell), &targets);
-        fmm_p2l(b->operators, &frame, &sources, expansion(own->multipoles, own, other + cell));
+        const visited leaf = leaf_of_visit(b, i / CELLS);
+        const fmm_targets targets = targets_of(b, own, leaf.at, leaf.count);
+        fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, begin + i % half), &targets);
+    }
+    for (int64_t i = 0; i < VISITS; i++) {
+        const visited leaf = leaf_of_visit(b, i);
+        const fmm_sources sources = sources_of(own, leaf.at, leaf.count);
+        fmm_p2l(b->operators, &frame, &sources, expansion(own->multipoles, own, other + i / LEAVES % half));
     }
 }
 
@@ -146,7 +158,7 @@ static void work(const benched *b, const pool *own, int64_t call)
     const int64_t half = half_of(own->expansions), begin = call % 2 * half, other = half - begin;
     if (b->operation == FMM_CELL)
         shift(b, own, begin, other);
-    else if (b->operation == FMM_VISIT)
+    else if (b->operation == FMM_VISIT_16 || b->operation == FMM_VISIT_64)
         visit_cells(b, own, begin, other);
     else
         visit_leaves(b, own, begin, other);

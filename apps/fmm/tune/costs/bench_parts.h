@@ -29,7 +29,7 @@ yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_poo
 /* NULL is allowed. */
 void fmm_bench_pools_destroy(fmm_bench_pools *pools);
 
-/* As fmm_bench_units and fmm_bench_run, for the operations on expansions: FMM_CELL, FMM_VISIT, FMM_LEAF_8 and FMM_LEAF_32. */
+/* As fmm_bench_units and fmm_bench_run, for the operations on expansions: from FMM_CELL on. */
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order);
 double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, const fmm_clock *clock, int64_t calls);
 

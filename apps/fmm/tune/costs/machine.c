@@ -61,14 +61,17 @@ void fmm_work_threads(char text[FMM_THREADS_BYTES])
 }
 
 /* Nonzero: the operation takes longer with gradients, and is measured with and without them. */
-static int has_gradient(fmm_operation operation) { return (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT; }
+static int has_gradient(fmm_operation operation)
+{
+    return (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT_16;
+}
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
-        "sort n=%d",          "tree n=%d",        "adaptive n=%d",    "uneven n=%d", "near n=%d",     "lone n=%d",
-        "single uneven n=%d", "single near n=%d", "single lone n=%d", "tables p=%d", "waves p=%d",    "pair p=%d",
-        "sparse p=%d",        "family p=%d",      "cell p=%d",        "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+        "sort n=%d",        "tree n=%d",        "adaptive n=%d",   "uneven n=%d",   "near n=%d",     "lone n=%d",   "single uneven n=%d",
+        "single near n=%d", "single lone n=%d", "tables p=%d",     "waves p=%d",    "pair p=%d",     "sparse p=%d", "family p=%d",
+        "cell p=%d",        "visit p=%d n=16",  "visit p=%d n=64", "leaf p=%d n=8", "leaf p=%d n=32"};
     char text[FMM_WORK_BYTES / 2], threads[FMM_THREADS_BYTES];
     fmm_work_threads(threads);
     (void)snprintf(text, sizeof text, names[operation], size);
@@ -93,7 +96,8 @@ void fmm_operation_text(fmm_operation operation, int size, int gradient, char te
                                                       "M2L on a surface, order %d",
                                                       "M2L by plane waves, order %d",
                                                       "M2M and L2L, order %d",
-                                                      "M2P and P2L, order %d",
+                                                      "M2P and P2L, order %d, leaves of 16 particles",
+                                                      "M2P and P2L, order %d, leaves of 64 particles",
                                                       "P2M and L2P, order %d, leaves of 8 particles",
                                                       "P2M and L2P, order %d, leaves of 32 particles"};
     char of_size[FMM_TEXT_BYTES - 16];

@@ -71,7 +71,7 @@ typedef struct fmm_machine {
     /* M2L by plane waves: tables of a set, once; a parent with all its children; 0: there is no such set. */
     double waves[FMM_MAX_ORDER + 1], family[FMM_MAX_ORDER + 1];
     double cell[FMM_MAX_ORDER + 1];                              /* M2M and L2L of a child */
-    double visit[FMM_MAX_ORDER + 1];                             /* M2P and P2L of a cell, for each particle */
+    double visit[FMM_MAX_ORDER + 1], visited[FMM_MAX_ORDER + 1]; /* M2P and P2L of a cell: for each leaf, and for each of its particles */
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P: for each leaf and particle */
     fmm_factor factor[FMM_TIMED_PARTS];                          /* factors of predictions by all of these costs */
     int finer; /* waves use the set whose number is this much above the order, or the last set; below 0: no waves */

@@ -226,14 +226,20 @@ static void find_pairs(fmm_machine *m)
     interpolate(batch, m->batch);
 }
 
-static void find_leaves(fmm_machine *m)
+/* Costs of a leaf and of each of its particles, from the times of leaves with two mean numbers of particles. */
+typedef struct leaf_sizes {
+    fmm_operation few, many;
+    double few_particles, many_particles;
+} leaf_sizes;
+
+static void find_leaves(const fmm_machine *m, leaf_sizes of, double leaf[FMM_MAX_ORDER + 1], double particle[FMM_MAX_ORDER + 1])
 {
-    double few[ORDERS], many[ORDERS], leaf[ORDERS], particle[ORDERS];
-    get_sizes(m, FMM_LEAF_8, few);
-    get_sizes(m, FMM_LEAF_32, many);
-    for (int k = 0; k < ORDERS; k++) line(8, few[k], 32, many[k], &particle[k], &leaf[k]);
-    interpolate(particle, m->particle);
-    interpolate(leaf, m->leaf);
+    double few[ORDERS], many[ORDERS], of_leaf[ORDERS], of_particle[ORDERS];
+    get_sizes(m, of.few, few);
+    get_sizes(m, of.many, many);
+    for (int k = 0; k < ORDERS; k++) line(of.few_particles, few[k], of.many_particles, many[k], &of_particle[k], &of_leaf[k]);
+    interpolate(of_particle, particle);
+    interpolate(of_leaf, leaf);
 }
 
 void fmm_machine_find_costs(fmm_machine *m)
@@ -245,6 +251,6 @@ void fmm_machine_find_costs(fmm_machine *m)
     find_wave_costs(m, FMM_WAVES, m->waves);
     find_wave_costs(m, FMM_FAMILY, m->family);
     find_order_costs(m, FMM_CELL, m->cell);
-    find_order_costs(m, FMM_VISIT, m->visit);
-    find_leaves(m);
+    find_leaves(m, (leaf_sizes){FMM_VISIT_16, FMM_VISIT_64, 16, 64}, m->visit, m->visited);
+    find_leaves(m, (leaf_sizes){FMM_LEAF_8, FMM_LEAF_32, 8, 32}, m->leaf, m->particle);
 }
