@@ -102,7 +102,7 @@ fmm_cube fmm_cube_of(fmm_operation operation, int size)
     if (operation == FMM_ADAPTIVE) return adaptive_cube(size);
     if (fmm_is_uneven(operation)) return uneven_cube();
     if (fmm_is_near(operation)) return near_cube(size);
-    return size > FEW_IN_LEAF ? (fmm_cube){5, size, 11, .lone = 1} : (fmm_cube){6, size, 22, .lone = 1};
+    return size > FEW_IN_LEAF ? (fmm_cube){5, size, 11, .lone = 1, .varies = 1} : (fmm_cube){6, size, 22, .lone = 1, .varies = 1};
 }
 
 /* ------------------------------------------------------------------------------------------------------ units */
