@@ -4,6 +4,7 @@
 #include "context.h"
 #include "near.h"
 #include "tree/lists.h"
+#include "tune/costs/bench_cubes.h"
 #include "tune/costs/bench_parts.h"
 #include "tune/costs/surface.h"
 #include "tune/counts/count.h"
@@ -29,22 +30,36 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     fmm_particles_destroy(p);
 }
 
+/* The tree on which an operation is measured. */
+static fmm_tree *tree_of(fmm_operation operation, int size)
+{
+    const fmm_cube of = fmm_cube_of(operation, size);
+    fmm_particles *p = NULL;
+    fmm_tree *tree = NULL;
+    assert_int_equal(fmm_particles_create(context, fmm_cube_particles(of), &p), YOKE_OK);
+    fmm_cube_fill(of, p);
+    const fmm_box box = fmm_box_scaled(p, 0);
+    assert_int_equal(of.capacity ? fmm_tree_create_adaptive(p, box, FMM_MAX_DEPTH, of.capacity, &tree)
+                                 : fmm_tree_create(p, box, of.depth, &tree),
+                     YOKE_OK);
+    tree->direct = of.many;
+    fmm_particles_destroy(p);
+    return tree;
+}
+
 /* The batches of M2L of full levels are estimated from the numbers of cells and pairs. */
 static void batches_of_the_benchmark_are_those_of_the_method(void **state)
 {
     (void)state;
     static const fmm_operation operations[5] = {FMM_PAIR, FMM_PAIR, FMM_SPARSE, FMM_SPARSE, FMM_SPARSE};
     static const int orders[5] = {4, 12, 4, 10, 12};
-    fmm_bench *bench = NULL;
-    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int k = 0; k < 5; k++) {
         enum { TOGETHER = 16 };
         int32_t target[8 * TOGETHER], ahead[8 * TOGETHER], behind[8 * TOGETHER];
-        double seconds, batches = 0, pairs = 0;
+        double batches = 0, pairs = 0;
         fmm_far_list far;
         fmm_walk walk;
-        assert_int_equal(fmm_bench_run(bench, operations[k], orders[k], 1, &seconds), YOKE_OK);
-        const fmm_tree *tree = fmm_bench_tree(bench);
+        fmm_tree *tree = tree_of(operations[k], orders[k]);
         fmm_walk_start(&walk, tree);
         assert_int_equal(fmm_far_list_create(context, 8 * TOGETHER, &far), YOKE_OK);
         for (int l = 2; l <= tree->depth; l++) {
@@ -60,8 +75,8 @@ static void batches_of_the_benchmark_are_those_of_the_method(void **state)
         assert_true(pairs == (double)fmm_bench_units(operations[k], orders[k]));
         assert_near_part(fmm_bench_batch(operations[k], orders[k]), pairs / batches, operations[k] == FMM_PAIR ? 0.01 : 1e-12);
         fmm_far_list_destroy(context, &far);
+        fmm_tree_destroy(tree);
     }
-    fmm_bench_destroy(bench);
 }
 
 /* Of a full cube of this depth. */
@@ -147,25 +162,21 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 static void adaptive_trees_of_the_benchmark_have_the_leaves_that_they_tell(void **state)
 {
     (void)state;
-    fmm_bench *bench = NULL;
-    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int capacity = FMM_LOW_CAPACITY; capacity <= FMM_HIGH_CAPACITY; capacity += FMM_HIGH_CAPACITY - FMM_LOW_CAPACITY) {
-        double seconds = 0;
-        assert_int_equal(fmm_bench_run(bench, FMM_ADAPTIVE, capacity, 1, &seconds), YOKE_OK);
-        const fmm_tree *tree = fmm_bench_tree(bench);
+        fmm_tree *tree = tree_of(FMM_ADAPTIVE, capacity);
         assert_int_equal(tree->leaves.count, fmm_bench_units(FMM_ADAPTIVE, capacity));
         assert_near_part((double)tree->count / (double)tree->leaves.count, fmm_bench_leaf_particles(capacity), 1e-12);
         assert_int_equal(tree->depth, capacity == FMM_LOW_CAPACITY ? 5 : 4);
+        fmm_tree_destroy(tree);
     }
     fmm_operations counted;
     const fmm_bench_pairs told = fmm_bench_uneven();
     const int64_t capacity = FMM_UNEVEN_CAPACITY;
-    double seconds = 0;
-    assert_int_equal(fmm_bench_run(bench, FMM_UNEVEN, FMM_UNEVEN_CAPACITY, 1, &seconds), YOKE_OK);
-    assert_int_equal(fmm_count_operations(fmm_bench_tree(bench), fmm_bench_tree(bench)->direct, 1, &capacity, &counted), YOKE_OK);
+    fmm_tree *tree = tree_of(FMM_UNEVEN, FMM_UNEVEN_CAPACITY);
+    assert_int_equal(fmm_count_operations(tree, tree->direct, 1, &capacity, &counted), YOKE_OK);
     assert_true((double)counted.leaves == told.leaves && (double)counted.near == told.near && (double)counted.uneven == told.uneven);
     for (int k = 0; k < 2; k++) assert_true((double)counted.sources[told.size[k]] == told.sources[k]);
-    fmm_bench_destroy(bench);
+    fmm_tree_destroy(tree);
 }
 
 static void long_calls_are_measured_one_by_one(void **state)

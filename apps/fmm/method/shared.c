@@ -159,14 +159,14 @@ double fmm_shared_pairs(const fmm_shared *s, const fmm_shared_device *d) { retur
 int64_t fmm_shared_units(const fmm_shared *s, const fmm_shared_device *d)
 {
     const double all = s->weight_sum[s->m->tree->leaves.count];
-    return all > 0 ? llround(fmin(s->work.near_units * fmm_shared_pairs(s, d) / all, 1e15)) : 0;
+    return all > 0 ? fmm_shared_whole(s->work.near_units * fmm_shared_pairs(s, d) / all) : 0;
 }
 
 yoke_status fmm_shared_host_start(fmm_shared *s)
 {
     fmm_shared_device *d = &s->device[s->host];
     yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
-    if (!status && s->far) status = yoke_queue_call(d->queue, fmm_shared_add_far, s, llround(fmin(s->work.far_units, 1e15)));
+    if (!status && s->far) status = yoke_queue_call(d->queue, fmm_shared_add_far, s, fmm_shared_whole(s->work.far_units));
     if (!status) status = yoke_queue_record(d->queue, d->marks[1]);
     if (!status && d->last > d->first) status = yoke_queue_call(d->queue, add_near, s, fmm_shared_units(s, d));
     return status ? status : yoke_queue_record(d->queue, d->marks[2]);

@@ -116,7 +116,7 @@ static yoke_status calibrate(fmm_shared *s, const yoke_run_calibration *of)
     return status ? status : fmm_shared_get_devices(s);
 }
 
-static int64_t whole(double units) { return llround(fmin(fmax(units, 1), 1e15)); }
+static int64_t whole(double units) { return fmm_shared_whole(fmax(units, 1)); }
 
 yoke_status fmm_shared_measure(fmm_shared *s, const double *charge, const fmm_field *field, int parts)
 {

@@ -4,6 +4,8 @@
 #ifndef FMM_METHOD_SHARED_PARTS_H
 #define FMM_METHOD_SHARED_PARTS_H
 
+#include <math.h>
+
 #include "method/parts.h"
 #include "method/shared.h"
 
@@ -95,6 +97,8 @@ yoke_status fmm_shared_try(fmm_shared *s, const double *charge, const fmm_field 
 /* Sets the sums to 0 and packs the positions.  Errors: those of fmm_method_begin. */
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field);
 
+/* A number of units, rounded and limited to those that a run can take. */
+static inline int64_t fmm_shared_whole(double units) { return llround(fmin(fmax(units, 0), 1e15)); }
 /* The number of ordered pairs of the device's leaves, and their units of work. */
 double fmm_shared_pairs(const fmm_shared *s, const fmm_shared_device *d);
 int64_t fmm_shared_units(const fmm_shared *s, const fmm_shared_device *d);

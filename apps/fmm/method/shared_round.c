@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stdio.h>
 
-#include "method/shared.h"
+#include "method/shared_parts.h"
 #include "near/kernels/pairs.h"
 
 /* Sizes of leaves whose costs are measured.  In smaller leaves pairs are so expensive that no tree with them is the best where there are
@@ -94,7 +94,7 @@ int fmm_shared_rests(yoke_run *run, const yoke_run_device *devices, int i, const
 {
     yoke_run_rest rests[YOKE_BALANCER_MAX_DEVICES];
     if (!devices[i].shares_cores) return 0;
-    return yoke_run_rests(run, work, llround(fmin(fmax(units, 1), 1e15)), rests) == YOKE_OK && rests[i].why[0];
+    return yoke_run_rests(run, work, fmm_shared_whole(fmax(units, 1)), rests) == YOKE_OK && rests[i].why[0];
 }
 
 static int accelerators_of(const yoke_run_device *devices, int64_t count, int *list)
@@ -104,8 +104,6 @@ static int accelerators_of(const yoke_run_device *devices, int64_t count, int *l
         if (devices[i].active && devices[i].accelerator) list[found++] = i;
     return found;
 }
-
-static int64_t whole(double units) { return llround(fmin(fmax(units, 0), 1e15)); }
 
 /* Makes a round.  Of the accelerators only list[first] ... list[last - 1] work. */
 static void make_round(const yoke_run_device *devices, int64_t count, const fmm_shared_demand *of, const int *list, int first, int last,
@@ -117,11 +115,11 @@ static void make_round(const yoke_run_device *devices, int64_t count, const fmm_
     phases[made++] = (yoke_phase){.work = memory->near,
                                   .calls = 1,
                                   .cut = 0,
-                                  .units = whole(of->work.near_units),
+                                  .units = fmm_shared_whole(of->work.near_units),
                                   .weight_sum = of->weight_sum,
                                   .call_seconds = of->before_s};
     if (host >= 0 && of->work.far_units > 0)
-        phases[made++] = (yoke_phase){.work = memory->far, .calls = 1, .cut = -1, .device = host, .units = whole(of->work.far_units)};
+        phases[made++] = (yoke_phase){.work = memory->far, .calls = 1, .cut = -1, .device = host, .units = fmm_shared_whole(of->work.far_units)};
     for (int i = 0; i < count; i++) most[i] = devices[i].accelerator ? 0 : INT64_MAX;
     if (last > first)
         phases[made++] = (yoke_phase){

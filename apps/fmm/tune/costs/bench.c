@@ -99,8 +99,6 @@ yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench
     return status;
 }
 
-const fmm_tree *fmm_bench_tree(const fmm_bench *bench) { return bench->method ? fmm_method_tree(bench->method) : NULL; }
-
 /* --------------------------------------------------------------------------------------------------- operations */
 
 /* Writes to memory that is larger than the caches of a few cores: a run did other work since it used the particles. */

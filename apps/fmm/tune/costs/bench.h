@@ -70,9 +70,6 @@ typedef struct fmm_bench_cube {
 /* Creates such a cube with `each` particles in each leaf of depth `depth`.  Errors: MEMORY. */
 yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *cube);
 
-/* The tree of the last cube; NULL: there is none. */
-const fmm_tree *fmm_bench_tree(const fmm_bench *bench);
-
 /* The number of units in one call. */
 int64_t fmm_bench_units(fmm_operation operation, int size);
 
