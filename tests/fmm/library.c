@@ -2,6 +2,7 @@
 #include "yoke_fmm.h" /* has parameters named context */
 
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -233,6 +234,45 @@ static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
     yoke_fmm_destroy(fmm);
     free(bodies);
     free(clustered);
+    (void)remove(path);
+}
+
+/* The number of times that a file contains a text. */
+static int times_in(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "r");
+    int times = 0;
+    char line[1 << 12];
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) times += strstr(line, text) != NULL;
+    (void)fclose(file);
+    return times;
+}
+
+/* OpenMP gives one thread there: costs are measured with it, and kept for one thread only. */
+static void costs_within_a_parallel_region_are_those_of_one_thread(void **state)
+{
+    (void)state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "library-one-%ld.json", (long)getpid());
+    body *bodies = bodies_of(UNIFORM);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-1, .store = path});
+    yoke_status status = YOKE_OK;
+    int threads = 0;
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp atomic
+        threads++;
+#pragma omp barrier
+#pragma omp master
+        status = run(fmm, bodies);
+    }
+    assert_int_equal(status, YOKE_OK);
+    assert_true(result_of(fmm).tuned && result_of(fmm).predicted_s > 0 && errors_of(bodies).potential < 0.1);
+    const int works = times_in(path, "\"work\": \"fmm "), of_one = times_in(path, " threads=1");
+    assert_true(works > 0 && (threads == 1 || omp_get_num_procs() == 1 || of_one == works));
+    yoke_fmm_destroy(fmm);
+    free(bodies);
     (void)remove(path);
 }
 
@@ -535,6 +575,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_requested_error_is_kept_far_from_the_origin),
     cmocka_unit_test(other_charges_at_the_same_places_need_no_new_tree),
     cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
+    cmocka_unit_test(costs_within_a_parallel_region_are_those_of_one_thread),
     cmocka_unit_test(objects_of_different_contexts_work_at_once),
     cmocka_unit_test(softened_particles_may_be_at_one_place),
     cmocka_unit_test(a_program_ends_a_call_before_any_stage),
