@@ -119,7 +119,8 @@ static void make_round(const yoke_run_device *devices, int64_t count, const fmm_
                                   .weight_sum = of->weight_sum,
                                   .call_seconds = of->before_s};
     if (host >= 0 && of->work.far_units > 0)
-        phases[made++] = (yoke_phase){.work = memory->far, .calls = 1, .cut = -1, .device = host, .units = fmm_shared_whole(of->work.far_units)};
+        phases[made++] =
+            (yoke_phase){.work = memory->far, .calls = 1, .cut = -1, .device = host, .units = fmm_shared_whole(of->work.far_units)};
     for (int i = 0; i < count; i++) most[i] = devices[i].accelerator ? 0 : INT64_MAX;
     if (last > first)
         phases[made++] = (yoke_phase){
