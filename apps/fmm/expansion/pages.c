@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { MEGABYTES_2 = 1 << 21, MAX_ARRAYS = 64 };
 
@@ -144,4 +147,11 @@ yoke_status fmm_pages_get_ahead(yoke_context *context, int arrays, size_t bytes,
     if (!status) get_all(arrays, array, bytes, told);
     for (int k = 0; k < arrays; k++) yoke_release(context, array[k]);
     return status;
+}
+
+void fmm_pages_give_back(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }

@@ -34,4 +34,7 @@ void fmm_pages_get(void *memory, size_t bytes, fmm_new_memory *told);
  */
 yoke_status fmm_pages_get_ahead(yoke_context *context, int arrays, size_t bytes, fmm_new_memory *told);
 
+/* Returns to the system what was released and is kept by the allocator.  This does nothing without the GNU C library. */
+void fmm_pages_give_back(void);
+
 #endif

@@ -17,8 +17,6 @@ int fmm_solver_arrays(bool gradient) { return 2 + 4 + 2 * (gradient ? 4 : 1); }
 yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
 {
     const int arrays = fmm_solver_arrays(s->options.gradient);
-    fmm_method_destroy(s->method);
-    s->method = NULL;
     if (!s->options.keeps_memory) return YOKE_OK;
     return fmm_pages_get_ahead(s->context, arrays, (size_t)particles * sizeof(double), &s->memory);
 }
@@ -237,8 +235,7 @@ static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
 /* Finds and builds the best tree. */
 static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
-    yoke_status status = s->tuner ? YOKE_OK : create_tuner(s, particles);
-    if (status) return status;
+    yoke_status status;
     fmm_tuner_set_particles(s->tuner, particles);
     if (fmm_chooses_order(s)) {
         status = find_both(s, particles);
@@ -290,10 +287,13 @@ static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_r
 
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew)
 {
-    const bool few = particles->count < FMM_FEW_PARTICLES;
-    yoke_status status = fmm_solver_get_memory(s, particles->count);
+    const bool given = particles->count < FMM_FEW_PARTICLES || (!s->options.predict && tree_is_given(s));
+    fmm_method_destroy(s->method);
+    s->method = NULL;
+    yoke_status status = given || s->tuner ? YOKE_OK : create_tuner(s, particles);
+    if (!status) status = fmm_solver_get_memory(s, particles->count);
     if (status) return status;
-    if (few || (!s->options.predict && tree_is_given(s))) {
+    if (given) {
         s->chosen = false;
         return take_tree(s, particles);
     }

@@ -84,6 +84,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
                                  .by_operations = options->by_operations,
                                  .depth = options->measure_all ? -1 : options->depth,
                                  .all = options->measure_all,
+                                 .keeps_memory = options->keeps_memory,
                                  .progress = tell_costs,
                                  .user = s};
     status = fmm_solver_open_meters(s);

@@ -22,6 +22,7 @@ typedef struct fmm_tune_options {
     int by_operations;           /* nonzero: chooses the depth by the original cost model (cost.h) */
     int depth;                   /* >= 0: only the uniform tree of this depth; below 0: the best of all trees */
     int all;                     /* nonzero: all trees are compared, also if estimates suffice to choose one */
+    int keeps_memory;            /* nonzero: the allocator keeps released memory (expansion/pages.h); that of measurements is given back */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* passed to progress */
 } fmm_tune_options;

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "expansion/pages.h"
 #include "expansion/waves.h"
 #include "tune/costs/free.h"
 #include "tune/shares.h"
@@ -122,11 +123,15 @@ static yoke_status rest(fmm_tuner *t)
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 
-/* Opens the run again, which reads the store again. */
+/*
+ * After costs were measured: opens the run again, which reads the store again.  The memory of the measurements is given back: most of it has
+ * not been used for some time, and would take as long as new memory, but without being predicted (notes/fmm-depth.md).
+ */
 static yoke_status open_again(fmm_tuner *t)
 {
     yoke_run_destroy(t->run);
     t->run = NULL;
+    if (t->options->keeps_memory) fmm_pages_give_back();
     yoke_status status = open_run(t, objective_here(t), &t->run);
     return status || !t->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
 }
