@@ -1,8 +1,12 @@
 /* Memory that is got from the system ahead of its use: as much as is used, once, and what it holds stays.  What is there is asked of the system. */
 #define _DEFAULT_SOURCE /* mmap, mincore */
+#include <limits.h>
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "clouds.h"
 #include "expansion/pages.h"
@@ -198,12 +202,34 @@ static void nothing_is_known_where_memory_is_not_kept(void **state)
     destroy(k);
 }
 
+/* With the allocator and the settings of the command (apps/fmm/main.c); the allocators of sanitizers and of valgrind do not keep memory. */
+static void memory_that_was_given_back_is_new(void **state)
+{
+    enum { ARRAYS = 16 };
+    yoke_context *context = NULL;
+    fmm_new_memory told = {0}, again = {0}, later = {0};
+    (void)state;
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_MAX, 0);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    assert_int_equal(fmm_pages_get_ahead(context, ARRAYS, MEGABYTE, &told), YOKE_OK);
+    assert_int_equal(fmm_pages_get_ahead(context, ARRAYS, MEGABYTE, &again), YOKE_OK);
+    fmm_pages_give_back();
+    assert_int_equal(fmm_pages_get_ahead(context, ARRAYS, MEGABYTE, &later), YOKE_OK);
+    yoke_context_destroy(context);
+    if (again.bytes > 0) skip();
+    assert_true(told.bytes > (ARRAYS - 1) * MEGABYTE && later.bytes > (ARRAYS - 1) * MEGABYTE);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(all_pages_are_got_once),
     cmocka_unit_test(what_is_there_stays),
     cmocka_unit_test(nothing_is_told_of_nothing),
     cmocka_unit_test(a_call_gets_what_it_uses_once),
     cmocka_unit_test(nothing_is_known_where_memory_is_not_kept),
+    cmocka_unit_test(memory_that_was_given_back_is_new),
 };
 
 UNIT_MAIN(tests, NULL, NULL)
