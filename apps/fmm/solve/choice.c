@@ -14,7 +14,9 @@ static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 ||
 /* Key and number; sorted position and charge; sums of both fields.  Sorting needs no more than this, and is done before there are sums. */
 int fmm_solver_arrays(bool gradient) { return 2 + 4 + 2 * (gradient ? 4 : 1); }
 
-yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles)
+/* If memory is kept: requests the memory for sorting this number of particles and for their fields, unless it is present.  No method holds
+ * memory then. */
+static yoke_status get_memory(fmm_solver *s, int64_t particles)
 {
     const int arrays = fmm_solver_arrays(s->options.gradient);
     if (!s->options.keeps_memory) return YOKE_OK;
@@ -291,7 +293,7 @@ yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool 
     fmm_method_destroy(s->method);
     s->method = NULL;
     yoke_status status = given || s->tuner ? YOKE_OK : create_tuner(s, particles);
-    if (!status) status = fmm_solver_get_memory(s, particles->count);
+    if (!status) status = get_memory(s, particles->count);
     if (status) return status;
     if (given) {
         s->chosen = false;

@@ -55,9 +55,6 @@ yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *wh
 /* Builds a tree by the kept choice.  It makes a new choice if there is none, if one is asked for (`anew`), or if the particles differ too
  * much from those of the kept choice. */
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew);
-/* If memory is kept: requests the memory for sorting this number of particles and for their fields, unless it is present.  No method holds
- * memory then. */
-yoke_status fmm_solver_get_memory(fmm_solver *s, int64_t particles);
 /* Where methods add the memory that they request; NULL: none is requested. */
 static inline fmm_new_memory *fmm_solver_new_memory(fmm_solver *s) { return s->options.keeps_memory ? &s->memory : NULL; }
 /* Computes direct sums at some particles, if the error is checked, for the check and for the steps before it; once in a call. */
