@@ -2,20 +2,35 @@
 
 enum {
     FEW_CELLS = 256 /* up to this number, one thread takes less time than waking the others */,
-    FEW_PARTICLES = 192 /* up to this number (at most 255), counting is faster than a search */
+    FEW_PARTICLES = 96 /* up to this number (at most 255), counting is faster than a search */
 };
 
-/* The first particle in begin ... end - 1 whose octant by `shift` is `octant` or higher. */
-static int32_t first_of_octant(const uint64_t *key, int32_t begin, int32_t end, int shift, unsigned octant)
+static unsigned octant_at(const uint64_t *key, int32_t particle, int shift) { return (unsigned)(key[particle] >> shift & 7); }
+
+/* The first particle in begin ... end - 1 whose octant by `shift` is higher than `octant`.  Without branches, which would often be
+ * mispredicted. */
+static int32_t first_above(const uint64_t *key, int32_t begin, int32_t end, int shift, unsigned octant)
 {
-    while (begin < end) {
-        int32_t middle = begin + (end - begin) / 2;
-        if ((key[middle] >> shift & 7) < octant)
-            begin = middle + 1;
-        else
-            end = middle;
+    for (int32_t count = end - begin; count > 0;) {
+        const int32_t half = count / 2, middle = begin + half;
+        const int is_above = octant_at(key, middle, shift) > octant;
+        begin = is_above ? begin : middle + 1;
+        count = is_above ? half : count - half - 1;
     }
     return begin;
+}
+
+/* The same as split, by one search less than there are octants with particles. */
+static void split_by_search(const uint64_t *key, int32_t begin, int32_t end, int shift, int32_t start[9])
+{
+    const unsigned last = octant_at(key, end - 1, shift);
+    unsigned octant = 0;
+    for (int32_t at = begin;;) {
+        for (const unsigned next = octant_at(key, at, shift); octant <= next; octant++) start[octant] = at;
+        if (octant > last) break;
+        at = first_above(key, at, end, shift, octant - 1);
+    }
+    for (; octant <= 8; octant++) start[octant] = end;
 }
 
 /* Divides the particles begin ... end - 1: start[o] ... start[o + 1] - 1 are in octant o.  Returns the set of octants with particles. */
@@ -28,8 +43,7 @@ static unsigned split(const uint64_t *key, int32_t begin, int32_t end, int shift
         for (int32_t i = begin; i < end; i++) counts += UINT64_C(1) << 8 * (key[i] >> shift & 7);
         for (int o = 0; o < 8; o++) start[o + 1] = start[o] + (int32_t)(counts >> 8 * o & 0xFF);
     } else {
-        for (unsigned o = 1; o < 8; o++) start[o] = first_of_octant(key, start[o - 1], end, shift, o);
-        start[8] = end;
+        split_by_search(key, begin, end, shift, start);
     }
     for (unsigned o = 0; o < 8; o++) octants |= (unsigned)(start[o + 1] > start[o]) << o;
     return octants;
@@ -64,28 +78,31 @@ static int32_t sum_children(fmm_level *level)
     return level->child[level->count];
 }
 
-/* Counts the children of the cells of level l, in `octants` and child[c + 1]. */
-static void count_children(const fmm_tree *tree, int l, int64_t capacity, fmm_level *level)
+/* The first particle of each octant of a cell that has children, and the end. */
+typedef struct division {
+    int32_t start[9];
+} division;
+
+/* Divides the cells of level l: division[c], and the number of children in child[c + 1] and in `octants`. */
+static void count_children(const fmm_tree *tree, int l, int64_t capacity, fmm_level *level, division *divisions)
 {
     int shift = 3 * (tree->key_level - l - 1);
 #pragma omp parallel for schedule(static) if (level->count > FEW_CELLS)
     for (int64_t c = 0; c < level->count; c++) {
-        int32_t start[9];
         if (level->end[c] - level->particle[c] <= capacity) continue;
-        unsigned octants = split(tree->key, level->particle[c], level->end[c], shift, start);
+        unsigned octants = split(tree->key, level->particle[c], level->end[c], shift, divisions[c].start);
         level->octants[c] = (unsigned char)octants;
         for (; octants; octants &= octants - 1) level->child[c + 1]++;
     }
 }
 
-static void fill_children(const fmm_tree *tree, int l, const fmm_level *level, fmm_level *below)
+static void fill_children(const fmm_tree *tree, const fmm_level *level, const division *divisions, fmm_level *below)
 {
-    int shift = 3 * (tree->key_level - l - 1);
 #pragma omp parallel for schedule(static) if (level->count > FEW_CELLS)
     for (int64_t c = 0; c < level->count; c++) {
-        int32_t start[9], next = level->child[c];
+        const int32_t *start = divisions[c].start;
+        int32_t next = level->child[c];
         if (!level->octants[c]) continue;
-        split(tree->key, level->particle[c], level->end[c], shift, start);
         for (int o = 0; o < 8; o++) {
             if (start[o] == start[o + 1]) continue;
             below->key[next] = level->key[c] << 3 | (unsigned)o;
@@ -110,18 +127,21 @@ static void release_children(yoke_context *context, fmm_level *level)
 static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_t *below)
 {
     fmm_level *level = &tree->level[l], *next = &tree->level[l + 1];
+    division *divisions = NULL;
     yoke_status status = yoke_allocate(tree->context, level->count + 1, sizeof *level->child, &level->child);
     if (!status) status = yoke_allocate(tree->context, level->count, sizeof *level->octants, &level->octants);
+    if (!status) status = yoke_allocate_untouched(tree->context, level->count, sizeof *divisions, &divisions);
     if (status) return status;
-    count_children(tree, l, capacity, level);
+    count_children(tree, l, capacity, level, divisions);
     *below = sum_children(level);
     if (*below == 0 && capacity > 0) {
         release_children(tree->context, level);
-        return YOKE_OK;
+    } else {
+        status = allocate_cells(tree->context, *below, next);
+        if (!status) status = yoke_allocate_untouched(tree->context, *below, sizeof *next->parent, &next->parent);
+        if (!status) fill_children(tree, level, divisions, next);
     }
-    status = allocate_cells(tree->context, *below, next);
-    if (!status) status = yoke_allocate_untouched(tree->context, *below, sizeof *next->parent, &next->parent);
-    if (!status) fill_children(tree, l, level, next);
+    yoke_release(tree->context, divisions);
     return status;
 }
 
