@@ -5,6 +5,7 @@
 
 #include "clouds.h"
 #include "context.h"
+#include "far_pairs.h"
 #include "particles/generate.h"
 #include "particles/scale.h"
 #include "tree/lists.h"
@@ -220,26 +221,26 @@ static void cover_near(cover *c)
     fmm_near_list_destroy(c->tree, &near);
 }
 
+typedef struct covered_level {
+    cover *cover;
+    int level;
+} covered_level;
+
+static void cover_pair(void *user, int direction, int32_t target, int32_t source)
+{
+    const covered_level *at = user;
+    const fmm_level *cells = &at->cover->tree->level[at->level];
+    int d[3];
+    assert_true(distance(cells, target, source, 1, d) == 1);
+    assert_true(distance(cells, target, source, 0, d) > 1);
+    assert_int_equal(direction, d[0] + 7 * d[1] + 49 * d[2] + FMM_NO_DIRECTION);
+    cover_cells(at->cover, at->level, target, source);
+}
+
 static void cover_far(cover *c, int l)
 {
-    enum { BLOCK = 7 };
-    fmm_far_list far;
-    fmm_walk walk;
-    assert_int_equal(fmm_far_list_create(context, BLOCK, &far), YOKE_OK);
-    fmm_walk_start(&walk, c->tree);
-    int64_t parents = c->tree->level[l - 1].count;
-    for (int64_t first = 0; first < parents; first += BLOCK) {
-        fmm_far_list_fill(&far, &walk, l, first, first + BLOCK < parents ? first + BLOCK : parents);
-        for (int direction = 0; direction < FMM_DIRECTIONS; direction++)
-            for (int64_t k = far.start[direction]; k < far.start[direction + 1]; k++) {
-                int d[3];
-                assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 1, d) == 1);
-                assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 0, d) > 1);
-                assert_int_equal(direction, d[0] + 7 * d[1] + 49 * d[2] + FMM_NO_DIRECTION);
-                cover_cells(c, l, far.target[k], far.source[k]);
-            }
-    }
-    fmm_far_list_destroy(context, &far);
+    covered_level at = {c, l};
+    (void)each_far_pair(c->tree, l, cover_pair, &at);
 }
 
 static void each_pair_of_particles_is_in_one_field_once(void **state)

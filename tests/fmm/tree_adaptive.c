@@ -3,6 +3,7 @@
 #include "base/failing.h"
 #include "clouds.h"
 #include "context.h"
+#include "far_pairs.h"
 #include "tree/lists.h"
 #include "tune/counts/count.h"
 #include "tune/counts/operations.h"
@@ -193,16 +194,22 @@ static void cover_near(cover *c, const fmm_near_list *near)
     }
 }
 
+typedef struct covered_level {
+    cover *cover;
+    int level;
+} covered_level;
+
+static void cover_pair(void *user, int direction, int32_t target, int32_t source)
+{
+    const covered_level *at = user;
+    (void)direction;
+    cover_cells(at->cover, (cell){at->level, target}, (cell){at->level, source});
+}
+
 static void cover_far(cover *c, int l)
 {
-    fmm_far_list far;
-    fmm_walk walk;
-    int64_t parents = c->tree->level[l - 1].count;
-    assert_int_equal(fmm_far_list_create(context, parents, &far), YOKE_OK);
-    fmm_walk_start(&walk, c->tree);
-    fmm_far_list_fill(&far, &walk, l, 0, parents);
-    for (int64_t k = 0; k < far.start[FMM_DIRECTIONS]; k++) cover_cells(c, (cell){l, far.target[k]}, (cell){l, far.source[k]});
-    fmm_far_list_destroy(context, &far);
+    covered_level at = {c, l};
+    (void)each_far_pair(c->tree, l, cover_pair, &at);
 }
 
 static void cover_w(cover *c, const fmm_w_list *w)
@@ -280,14 +287,19 @@ static void add_sources(fmm_operations *sum, int64_t own, int64_t sources)
         sum->large += own * sources;
 }
 
+static void mark_direction(void *user, int direction, int32_t target, int32_t source)
+{
+    bool *has = user;
+    (void)target, (void)source;
+    has[direction] = true;
+}
+
 /* The operations of a tree, from its lists. */
 static fmm_operations operations_of_lists(const fmm_tree *tree)
 {
     fmm_operations sum = {.depth = tree->depth, .leaves = tree->leaves.count};
     fmm_near_list near;
     fmm_w_list w;
-    fmm_far_list far;
-    fmm_walk walk;
     const int32_t *particle = tree->leaves.particle;
     assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
     for (int64_t t = 0; t < tree->leaves.count; t++) {
@@ -314,12 +326,9 @@ static fmm_operations operations_of_lists(const fmm_tree *tree)
     for (int l = 0; l <= tree->depth; l++) {
         sum.level[l].cells = tree->level[l].count;
         if (l == 0) continue;
-        fmm_walk_start(&walk, tree);
-        assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
-        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count);
-        sum.level[l].far = far.start[FMM_DIRECTIONS] / 2;
-        for (int d = FMM_NO_DIRECTION; d < FMM_DIRECTIONS; d++) sum.level[l].directions += far.start[d + 1] > far.start[d];
-        fmm_far_list_destroy(context, &far);
+        bool has[FMM_DIRECTIONS] = {false};
+        sum.level[l].far = each_far_pair(tree, l, mark_direction, has) / 2;
+        for (int d = FMM_NO_DIRECTION; d < FMM_DIRECTIONS; d++) sum.level[l].directions += has[d];
     }
     return sum;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clouds.h"
+#include "far_pairs.h"
 #include "known_costs.h"
 #include "method/method.h"
 #include "particles/random.h"
@@ -178,14 +179,8 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     fmm_near_list_destroy(tree, &near);
     fmm_w_list_destroy(tree, &w);
     for (int l = 2; l <= tree->depth; l++) {
-        fmm_far_list far;
-        fmm_walk walk;
-        fmm_walk_start(&walk, tree);
-        assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
-        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count);
-        sum += (double)far.start[FMM_DIRECTIONS] * unit_of(k, FMM_PAIR, p);
+        sum += (double)each_far_pair(tree, l, NULL, NULL) * unit_of(k, FMM_PAIR, p);
         if (l > 2) sum += (double)tree->level[l].count * unit_of(k, FMM_CELL, p);
-        fmm_far_list_destroy(context, &far);
     }
     return tree->depth > 1 ? sum + unit_of(k, FMM_TABLES, p) : sum;
 }

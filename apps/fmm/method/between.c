@@ -17,18 +17,38 @@ static void add_leaves(fmm_method *m, int level, int32_t cell)
     }
 }
 
+/* The multipole expansion of a source, or NULL if the target has none.  A branch would often be mispredicted. */
+static inline const double *source_if_any(const fmm_method *m, int level, int32_t source, uint64_t has)
+{
+    const uintptr_t at = (uintptr_t)m->multipole[level] + (uintptr_t)(source * m->stride) * sizeof(double);
+    return (const double *)(at & -(uintptr_t)(has & 1));
+}
+
+/* Finds the targets with a source in a direction or in the opposite one.  Returns their number. */
+static int64_t find_sides(const fmm_method *m, int level, int d, fmm_worker *worker)
+{
+    const fmm_far_list *far = &worker->far;
+    const int opposite = FMM_DIRECTIONS - 1 - d;
+    int64_t targets = 0;
+    for (int word = 0; word < FMM_MAX_TARGETS / 64; word++) {
+        const uint64_t ahead = far->has[d][word], behind = far->has[opposite][word];
+        for (uint64_t either = ahead | behind; either; either &= either - 1, targets++) {
+            const int bit = __builtin_ctzll(either), t = 64 * word + bit;
+            worker->from[targets] = source_if_any(m, level, far->source[d][t], ahead >> bit);
+            worker->behind[targets] = source_if_any(m, level, far->source[opposite][t], behind >> bit);
+            worker->to[targets] = fmm_local(m, level, far->first + t);
+        }
+    }
+    return targets;
+}
+
 /* Translates the far pairs of a direction and of the opposite direction. */
 static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *worker)
 {
     const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
-    const int64_t targets = fmm_far_list_sides(&worker->far, d, worker->target, worker->ahead, worker->behind);
-    for (int64_t i = 0; i < targets; i++) {
-        worker->from[i] = worker->ahead[i] < 0 ? NULL : fmm_multipole(m, level, worker->ahead[i]);
-        worker->from_behind[i] = worker->behind[i] < 0 ? NULL : fmm_multipole(m, level, worker->behind[i]);
-        worker->to[i] = fmm_local(m, level, worker->target[i]);
-    }
+    const int64_t targets = find_sides(m, level, d, worker);
     const fmm_operators *o = m->between[level];
-    if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->from_behind, worker->to, worker->work);
+    if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->behind, worker->to, worker->work);
 }
 
 /* Translates the far pairs of a group, direction by direction.  Returns their number. */
@@ -38,7 +58,7 @@ static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_wor
     fmm_far_list *far = &worker->far;
     fmm_far_list_fill(far, &worker->walk, group->level, parent[group->first], parent[group->last - 1] + 1);
     for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) translate_sides(m, group->level, d, worker);
-    return far->start[FMM_DIRECTIONS];
+    return far->pairs;
 }
 
 /* Computes the local expansions of a group from far pairs, unless its level has plane waves, and lists X.  Returns the number of these

@@ -293,10 +293,7 @@ fmm_method_pairs fmm_method_count(const fmm_method *m) { return m->pairs; }
 
 void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers)
 {
-    for (int t = 0; t < threads && workers; t++) {
-        yoke_release(m->context, workers[t].work);
-        fmm_far_list_destroy(m->context, &workers[t].far);
-    }
+    for (int t = 0; t < threads && workers; t++) yoke_release(m->context, workers[t].work);
     yoke_release(m->context, workers);
 }
 
@@ -304,11 +301,9 @@ yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 {
     yoke_status status = yoke_allocate(m->context, threads, sizeof **workers, workers);
     const size_t rotations = fmm_translation_work(m->operators), waves = fmm_waves_most_work(m);
-    for (int t = 0; t < threads && !status; t++) {
-        fmm_worker *worker = *workers + t;
-        status = yoke_allocate(m->context, (int64_t)(waves > rotations ? waves : rotations), sizeof *worker->work, &worker->work);
-        if (!status) status = fmm_far_list_create(m->context, FMM_MAX_TOGETHER, &worker->far);
-    }
+    for (int t = 0; t < threads && !status; t++)
+        status =
+            yoke_allocate(m->context, (int64_t)(waves > rotations ? waves : rotations), sizeof *(*workers)[t].work, &(*workers)[t].work);
     return status;
 }
 

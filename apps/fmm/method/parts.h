@@ -11,21 +11,14 @@
 #include "particles/scale.h"
 #include "tree/lists.h"
 
-enum {
-    FMM_FAR_LEVEL = 2, /* the first level with far pairs */
-    /* Number of parents whose children are processed together, and maximum number of these children.  With more, vectors are fuller, but
-     * expansions do not stay in the cache. */
-    FMM_MAX_TOGETHER = 16,
-    FMM_MAX_TARGETS = 8 * FMM_MAX_TOGETHER
-};
+enum { FMM_FAR_LEVEL = 2 /* the first level with far pairs */ };
 
 /* Working data of a thread. */
 typedef struct fmm_worker {
     double *work; /* work array of translations */
     fmm_walk walk;
     fmm_far_list far;
-    int32_t target[FMM_MAX_TARGETS], ahead[FMM_MAX_TARGETS], behind[FMM_MAX_TARGETS];
-    const double *from[FMM_MAX_TARGETS], *from_behind[FMM_MAX_TARGETS];
+    const double *from[FMM_MAX_TARGETS], *behind[FMM_MAX_TARGETS];
     double *to[FMM_MAX_TARGETS];
     int32_t taken[2]; /* number of families taken from its part of a step of waves, and of the next step */
 } fmm_worker;

@@ -14,6 +14,8 @@
 #ifndef FMM_TREE_LISTS_H
 #define FMM_TREE_LISTS_H
 
+#include <stdbool.h>
+
 #include "tree/walk.h"
 
 /*
@@ -61,40 +63,36 @@ enum {
     FMM_DIRECTIONS = 343,
     FMM_NO_DIRECTION = 171,
     FMM_FAR_DIRECTIONS = 158, /* number of far directions, where two opposite ones count once */
-    FMM_MAX_FAR = 8 * 189     /* maximum number of far pairs of a parent's children */
+    /* Maximum number of cells whose far pairs are found together.  With more, vectors are fuller, but expansions do not stay in the cache. */
+    FMM_MAX_TARGETS = 128
 };
 
-/* A parent, and the end of its part of fmm_far_list.near: its neighbours that have children, the first of which is `child`. */
-typedef struct fmm_family {
-    int32_t parent, end;
-} fmm_family;
-typedef struct fmm_near_family {
-    int32_t child;
-    unsigned char neighbour, octants; /* as in fmm_walk and fmm_level */
-} fmm_near_family;
+/* Differences of numbers of directions: from octant 0 to an octant, and to a neighbour of the parent, which is two cells away. */
+static inline int fmm_octant_offset(int octant)
+{
+    static const int offset[8] = {0, 1, 7, 8, 49, 50, 56, 57};
+    return offset[octant];
+}
+static inline int fmm_neighbour_offset(int n) { return 2 * (n % 3 - 1 + 7 * (n / 3 % 3 - 1) + 49 * (n / 9 - 1)); }
 
-/* The far pairs of some parents' children by direction: those of direction d are start[d] ... start[d + 1] - 1, in the order of their
- * targets. */
+/*
+ * The far pairs of successive cells of a level, the targets, by direction.  Target t is cell first + t.  If bit t % 64 of has[d][t / 64] is
+ * set, it has the source source[d][t] in direction d; otherwise that number has no meaning.  It must be zeroed before its first use.
+ */
 typedef struct fmm_far_list {
-    int64_t start[FMM_DIRECTIONS + 1];
-    int32_t *target, *source;
-    fmm_family *family; /* used while the list is filled */
-    fmm_near_family *near;
+    int32_t first;
+    int64_t pairs; /* of all directions */
+    uint64_t has[FMM_DIRECTIONS][FMM_MAX_TARGETS / 64];
+    int32_t source[FMM_DIRECTIONS][FMM_MAX_TARGETS];
 } fmm_far_list;
 
-/* Allocates room for the pairs of the children of max_parents parents: 14 KB for each parent.  Errors: MEMORY. */
-yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list);
-void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list);
+static inline bool fmm_far_list_has(const fmm_far_list *list, int d, int target) { return list->has[d][target / 64] >> target % 64 & 1; }
+
 /*
- * Finds the far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 of level - 1, at most 8 max_parents
- * children.  The pairs of all parents of all levels are the far field.  The walk is a walk in the tree; it and the list belong to the
- * calling thread.
+ * Finds the far pairs of `level` (1 ... depth) whose targets are the children of the cells first ... last - 1 of level - 1, at most
+ * FMM_MAX_TARGETS.  The pairs of all parents of all levels are the far field.  The walk is a walk in the tree; it and the list belong to
+ * the calling thread.
  */
 void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last);
-/*
- * The pairs of direction d and of the opposite direction, by target: target[i] has the source ahead[i] in direction d and behind[i] in the
- * opposite direction; -1: there is none.  Returns the number of targets, at most all children of the parents.
- */
-int64_t fmm_far_list_sides(const fmm_far_list *list, int d, int32_t *target, int32_t *ahead, int32_t *behind);
 
 #endif

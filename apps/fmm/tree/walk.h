@@ -48,13 +48,21 @@ static inline int fmm_count_octants(unsigned octants)
     return (int)((octants + (octants >> 4)) & 0xF);
 }
 
+/* Byte o is 1 if octant o is in the set, and 0 otherwise. */
+static inline uint64_t fmm_octant_bytes(unsigned octants)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t bits = octants * ones & UINT64_C(0x8040201008040201); /* byte o has bit o, or is 0 */
+    return (bits + 0x7F * ones) >> 7 & ones;
+}
+
+/* Byte o is the number of octants before o in the set. */
+static inline uint64_t fmm_octant_ranks(unsigned octants) { return fmm_octant_bytes(octants) * UINT64_C(0x0101010101010101) << 8; }
+
 /* All pairs of two sets of octants. */
 static inline fmm_octant_pairs fmm_pair_octants(unsigned targets, unsigned sources)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t bits = targets * ones & UINT64_C(0x8040201008040201); /* byte t has bit t, or is 0 */
-    const uint64_t bytes = ((bits + 0x7F * ones) >> 7 & ones) * 0xFF;    /* byte t is full, or 0 */
-    return bytes & sources * ones;
+    return fmm_octant_bytes(targets) * 0xFF & sources * UINT64_C(0x0101010101010101);
 }
 
 static inline int fmm_count_octant_pairs(fmm_octant_pairs pairs)

@@ -103,17 +103,14 @@ static void descend(const one_side *side, int level, int32_t cell, const int64_t
     }
 }
 
-/* The position of an octant as the number of a direction.  The difference of two such numbers stands for the difference of the
- * positions. */
-static int direction_of(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
-
 /* Adds the directions of pairs with neighbour n. */
 static void find_directions(direction_set *set, int n, fmm_octant_pairs pairs)
 {
-    const int parents = 2 * (n % 3 - 1 + 7 * (n / 3 % 3 - 1) + 49 * (n / 9 - 1)) + FMM_NO_DIRECTION;
+    const int parents = FMM_NO_DIRECTION + fmm_neighbour_offset(n);
     for (int k = 0; k < 64; k++) {
         if (!(pairs >> k & 1)) continue;
-        const int d = parents + direction_of(k % 8) - direction_of(k / 8), one = d > FMM_NO_DIRECTION ? d : FMM_DIRECTIONS - 1 - d;
+        const int d = parents + fmm_octant_offset(k % 8) - fmm_octant_offset(k / 8),
+                  one = d > FMM_NO_DIRECTION ? d : FMM_DIRECTIONS - 1 - d;
         set->count += !set->has[one];
         set->has[one] = 1;
     }

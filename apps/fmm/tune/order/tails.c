@@ -46,10 +46,10 @@ static void find_sources(const survey *s, bench *b, int first, int last)
         const int l = s->options->draw[t].level;
         const int32_t cell = s->options->draw[t].number, parent = s->tree->level[l].parent[cell];
         fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1);
+        const int target = cell - b->list.first;
         for (int d = 0; d < FMM_DIRECTIONS; d++)
-            for (int64_t i = b->list.start[d]; i < b->list.start[d + 1]; i++)
-                if (b->list.target[i] == cell)
-                    b->source[d][t - first] = s->expanded->multipole[l] + b->list.source[i] * s->expanded->stride;
+            if (fmm_far_list_has(&b->list, d, target))
+                b->source[d][t - first] = s->expanded->multipole[l] + b->list.source[d][target] * s->expanded->stride;
     }
 }
 
@@ -278,7 +278,6 @@ static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int ord
 
 static void bench_destroy(yoke_context *context, bench *b)
 {
-    fmm_far_list_destroy(context, &b->list);
     yoke_release(context, b->source);
     yoke_release(context, b->local);
     yoke_release(context, b->work);
@@ -295,8 +294,7 @@ static yoke_status bench_create(const survey *s, bench *b)
     const fmm_waves *waves = s->options->waves;
     if (waves && (int64_t)fmm_waves_work(waves) > work) work = (int64_t)fmm_waves_work(waves);
     fmm_walk_start(&b->walk, s->tree);
-    yoke_status status = fmm_far_list_create(context, 1, &b->list);
-    if (!status) status = yoke_allocate(context, FMM_DIRECTIONS, sizeof *b->source, &b->source);
+    yoke_status status = yoke_allocate(context, FMM_DIRECTIONS, sizeof *b->source, &b->source);
     if (!status) status = yoke_allocate(context, 2 * TARGETS * size, sizeof *b->local, &b->local);
     if (!status) status = yoke_allocate(context, work, sizeof *b->work, &b->work);
     if (!status) status = yoke_allocate(context, TARGETS, sizeof *b->places, &b->places);
