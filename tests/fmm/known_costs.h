@@ -29,13 +29,15 @@ static inline double precision_of(fmm_operation operation)
     return operation == FMM_SINGLE_NEAR || operation == FMM_SINGLE_UNEVEN || operation == FMM_SINGLE_LONE ? 0.5 : 1;
 }
 
-/* A leaf of leaves of two levels, whose pairs with those of the other one take 21/13.5 times as long. */
+#define KNOWN_UNEVEN 1.2 /* factor of the cost of pairs in leaves of different levels */
+
+/* A leaf of leaves of two levels. */
 static inline double uneven_of(const known *k, double precision)
 {
     const fmm_bench_pairs of = fmm_bench_uneven();
     const double pairs = precision * (of.sources[0] * source_of(k, of.size[0]) + of.sources[1] * source_of(k, of.size[1]));
     const double uneven = 2 * of.uneven / (2 * of.near + of.particles);
-    return (1 + uneven * (21 / 13.5 - 1)) * pairs / of.leaves + k->near_leaf + 2 * k->near_particle * of.particles / of.leaves;
+    return (1 + uneven * (KNOWN_UNEVEN - 1)) * pairs / of.leaves + k->near_leaf + 2 * k->near_particle * of.particles / of.leaves;
 }
 
 static inline double unit_of(const known *k, fmm_operation operation, int size)

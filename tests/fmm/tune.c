@@ -163,7 +163,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     tree->direct = (int32_t)fmm_method_direct(p, 1);
     assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
-    double alone = k->near_pair * 21 / 13.5,
+    double alone = k->near_pair * KNOWN_UNEVEN,
            sum = (2e-8 + 1.2e-8 + 2 * k->near_particle) * (double)tree->count + (5e-7 + k->near_leaf) * (double)leaves->count;
     for (int64_t t = 0; t < leaves->count; t++) {
         double own = leaves->particle[t + 1] - leaves->particle[t];

@@ -1,15 +1,13 @@
 /*
  * near.c - the near field: sums over the particles of leaves that touch.
  *
- * The reciprocal distance of two particles serves both.  Each pair of touching leaves is therefore visited once, by the thread that
- * processes the first of the two: the particles of this leaf are the targets, and those of its later neighbours are packed together.  The
- * sums of the packed particles are then added to those of their leaves.  A thread thus writes to the sums of other leaves as well, so work
- * is divided into blocks, each of which consists of the children of one cell.  A block writes to leaves at most one cell away.  Blocks
- * whose cells are in the same octant of their parents are far enough from each other to be processed concurrently.  The octants are
- * processed one after the other.
- *
- * Pairs of leaves of different levels, and pairs with leaves of direct cells of W and X, are summed separately in each direction, when the
- * target is processed.
+ * The reciprocal distance of two particles serves both.  Each pair of near leaves is therefore visited once: the particles of the larger
+ * leaf, or of the first of two equally large ones, are the targets, and those of the other leaves near it are packed together.  The sums of
+ * the packed particles are then added to those of their leaves.  A thread thus writes to the sums of other leaves as well, so work is
+ * divided into blocks, each of which consists of the children of one cell.  A block writes to its leaves, and to leaves of its level or
+ * finer ones in cells at most one cell of its level away.  Blocks of a level whose cells are in the same octant of their parents are far
+ * enough from each other to be processed concurrently.  So are blocks of two levels that write to leaves of different levels.  Such blocks
+ * form a step, and the steps are taken one after the other.
  *
  * Leaves with a large part of all pairs (a few leaves have most particles, or there are few leaves) are cut into slices of targets instead.
  * A slice visits all sources in the leaf and near it, and writes to its own sums only.
@@ -35,9 +33,13 @@ typedef struct range {
 static bool within(range r, int64_t leaf) { return leaf >= r.first && leaf < r.last; }
 
 /* Whether a leaf, which is not large, and the leaf `near` are summed once for both. */
-static bool meets(const fmm_method *m, range r, int64_t leaf, int64_t near)
+static bool meets(const fmm_method *m, range r, int64_t near) { return within(r, near) && !large(m, near); }
+
+/* Whether two leaves that meet are summed with the first one's targets: those of the larger leaf, or else of the earlier one. */
+static bool leads(const fmm_method *m, int64_t leaf, int64_t near)
 {
-    return within(r, near) && !large(m, near) && m->tree->leaves.level[near] == m->tree->leaves.level[leaf];
+    const unsigned char *level = m->tree->leaves.level;
+    return level[leaf] < level[near] || (level[leaf] == level[near] && leaf < near);
 }
 
 /* Sums all sources for a slice of targets of a large leaf. */
@@ -58,11 +60,11 @@ static void sum_leaf(const fmm_method *m, range r, int64_t leaf, fmm_batch *b)
     fmm_batch_begin(b, m, leaf, particle[leaf], particle[leaf + 1] - particle[leaf]);
     fmm_batch_add(b, leaf);
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (!meets(m, r, leaf, near[n])) fmm_batch_add(b, near[n]);
+        if (!meets(m, r, near[n])) fmm_batch_add(b, near[n]);
     fmm_batch_meet(b);
     b->mutual = true;
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (near[n] > leaf && meets(m, r, leaf, near[n])) fmm_batch_add(b, near[n]);
+        if (meets(m, r, near[n]) && leads(m, leaf, near[n])) fmm_batch_add(b, near[n]);
     fmm_batch_meet(b);
 }
 
@@ -86,9 +88,10 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 #pragma omp for schedule(dynamic)
         for (int64_t s = 0; s < m->slices; s++)
             if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b);
-        for (int octant = 0; octant < 8; octant++) {
+        for (int step = 0; step < FMM_NEAR_STEPS; step++) {
             int64_t i, end;
-            fmm_turns turns = fmm_turns_of_siblings(&loops, octant, m->block, m->first_block[octant], m->first_block[octant + 1]);
+            if (m->first_block[step] == m->first_block[step + 1]) continue;
+            fmm_turns turns = fmm_turns_of_siblings(&loops, step, m->block, m->first_block[step], m->first_block[step + 1]);
             while (fmm_turns_next(&turns, 1, &i, &end)) sum_block(m, r, &m->block[i], &b);
 #pragma omp barrier
         }
@@ -135,36 +138,72 @@ static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_siblin
     return false;
 }
 
-/* Writes the blocks in a cell, in the order of their particles: blocks of octant o from next[o] on. */
-static void write_blocks(fmm_method *m, int level, int32_t cell, int64_t next[8])
+/*
+ * Divides the levels among groups: a block with leaves of level l writes to leaves of the levels l ... finest[l], which must not overlap
+ * with those of another level of its group.  Blocks of these levels can then be processed concurrently.
+ */
+static void group_levels(const fmm_tree *tree, const int finest[FMM_MAX_DEPTH + 1], int group[FMM_MAX_DEPTH + 1])
+{
+    int reached[FMM_MAX_DEPTH + 1], groups = 0; /* the finest level that a group writes to */
+    for (int l = 0; l <= tree->depth; l++) {
+        int g = 0;
+        while (g < groups && reached[g] >= l) g++;
+        if (g == groups) groups++;
+        reached[g] = finest[l];
+        group[l] = g;
+    }
+}
+
+/* For each level the finest level of leaves that are near its leaves, or the level itself. */
+static void find_finest(const fmm_method *m, int finest[FMM_MAX_DEPTH + 1])
+{
+    const unsigned char *level = m->tree->leaves.level;
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) finest[l] = l;
+#pragma omp parallel for schedule(static) reduction(max : finest[:FMM_MAX_DEPTH + 1])
+    for (int64_t leaf = 0; leaf < m->tree->leaves.count; leaf++)
+        for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
+            if (level[m->near.cell[n]] > finest[level[leaf]]) finest[level[leaf]] = level[m->near.cell[n]];
+}
+
+/* The step of the block that consists of a cell's children. */
+static int step_of(const fmm_tree *tree, const int *group, int level, int32_t parent)
+{
+    return 8 * group[level + 1] + fmm_octant(&tree->level[level], parent);
+}
+
+/* Writes the blocks in a cell, in the order of their particles: blocks of a step from next[step] on. */
+static void write_blocks(fmm_method *m, const int *group, int level, int32_t cell, int64_t next[FMM_NEAR_STEPS])
 {
     const fmm_level *cells = &m->tree->level[level];
     fmm_siblings block;
     if (fmm_is_leaf(m->tree, level, cell)) return;
-    if (block_of(m->tree, level, cell, &block)) m->block[next[fmm_octant(cells, cell)]++] = block;
-    for (int32_t c = cells->child[cell]; c < cells->child[cell + 1]; c++) write_blocks(m, level + 1, c, next);
+    if (block_of(m->tree, level, cell, &block)) m->block[next[step_of(m->tree, group, level, cell)]++] = block;
+    for (int32_t c = cells->child[cell]; c < cells->child[cell + 1]; c++) write_blocks(m, group, level + 1, c, next);
 }
 
-/* Sorts blocks by the octants of their cells.  A tree of depth 0 has one block, its root. */
+/* Sorts blocks by steps.  A tree of depth 0 has one block, its root. */
 static yoke_status sort_blocks(fmm_method *m)
 {
     const fmm_tree *tree = m->tree;
-    int64_t next[8], count = tree->depth == 0 ? tree->count > 0 : 0;
+    int64_t next[FMM_NEAR_STEPS], count = tree->depth == 0 ? tree->count > 0 : 0;
+    int finest[FMM_MAX_DEPTH + 1], group[FMM_MAX_DEPTH + 1];
     fmm_siblings block = {0, 0, 1, 0};
+    find_finest(m, finest);
+    group_levels(tree, finest, group);
     m->first_block[1] = count;
     for (int l = 0; l < tree->depth; l++)
-        for (int64_t p = 0; p < tree->level[l].count; p++)
-            if (block_of(tree, l, p, &block)) m->first_block[fmm_octant(&tree->level[l], (int32_t)p) + 1]++;
-    for (int octant = 0; octant < 8; octant++) {
-        m->first_block[octant + 1] += m->first_block[octant];
-        next[octant] = m->first_block[octant];
+        for (int32_t p = 0; p < tree->level[l].count; p++)
+            if (block_of(tree, l, p, &block)) m->first_block[step_of(tree, group, l, p) + 1]++;
+    for (int step = 0; step < FMM_NEAR_STEPS; step++) {
+        m->first_block[step + 1] += m->first_block[step];
+        next[step] = m->first_block[step];
     }
-    yoke_status status = yoke_allocate(m->context, m->first_block[8], sizeof *m->block, &m->block);
+    yoke_status status = yoke_allocate(m->context, m->first_block[FMM_NEAR_STEPS], sizeof *m->block, &m->block);
     if (status) return status;
     if (count > 0)
         m->block[0] = block;
     else if (tree->count > 0)
-        write_blocks(m, 0, 0, next);
+        write_blocks(m, group, 0, 0, next);
     return YOKE_OK;
 }
 

@@ -11,7 +11,10 @@
 #include "particles/scale.h"
 #include "tree/lists.h"
 
-enum { FMM_FAR_LEVEL = 2 /* the first level with far pairs */ };
+enum {
+    FMM_FAR_LEVEL = 2,                 /* the first level with far pairs */
+    FMM_NEAR_STEPS = 8 * FMM_MAX_DEPTH /* maximum number of steps of the near field, which are taken one after the other */
+};
 
 /* Working data of a thread. */
 typedef struct fmm_worker {
@@ -70,8 +73,8 @@ struct fmm_method {
     bool *is_large; /* [leaves] the leaf is cut into slices */
     int64_t slices;
     fmm_slice *slice;
-    fmm_siblings *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
-    int64_t first_block[9];
+    fmm_siblings *block; /* of step s of the near field: first_block[s] ... first_block[s + 1] - 1 */
+    int64_t first_block[FMM_NEAR_STEPS + 1];
     int order;                /* the highest of all levels */
     fmm_held held;            /* orders of the stored expansions: local ones have `order`, multipole ones `order` or a higher one */
     bool is_expanded;         /* multipole expansions have all degrees of held.multipole, for the charges in `sorted` */

@@ -12,7 +12,7 @@
 
 enum {
     FMM_MOST_PARTS = 64, /* further threads only help */
-    FMM_LOOPS = FMM_MAX_DEPTH + 2
+    FMM_LOOPS = FMM_NEAR_STEPS
 };
 
 /* How many of the numbers of a part each loop of a pass has taken. */

@@ -65,7 +65,7 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
                                     .leaf_particles = leaf_particles_of(o->sources, o->large, o->leaves, analysis->particles),
                                     .measured = FMM_NOT_MEASURED,
                                     .predicted_j = NAN};
-        choice->at[k].predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders, &choice->at[k].waves);
+        choice->at[k].predicted = fmm_predict_adaptive(machine, analysis->particles, o, orders, &choice->at[k].waves);
     }
     return status;
 }

@@ -135,18 +135,12 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
 
 /* ------------------------------------------------------------------------------------------------ adaptive trees */
 
-/*
- * If it is not measured: time of a pair that is summed separately in each direction, relative to one that is summed in both at once.  This
- * is the ratio of the numbers of vector instructions (methods/fast-multipole.md).
- */
-static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
-
-fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
-                                 const int *order, uint64_t *waves)
+fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, const fmm_operations *operations, const int *order,
+                                 uint64_t *waves)
 {
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     const double pairs = 2 * (double)operations->near + (double)particles, uneven = pairs > 0 ? 2 * (double)operations->uneven / pairs : 0;
-    const double longer = (machine->pairs.uneven > 0 ? machine->pairs.uneven : one_way(gradient)) - 1;
+    const double longer = machine->pairs.uneven > 0 ? machine->pairs.uneven - 1 : 0;
     fmm_seconds s = {.tree = (double)particles * machine->adaptive_particle + (double)operations->leaves * machine->adaptive_leaf,
                      .near = (1 + uneven * longer) * pairs_of(machine, operations->sources, operations->large) +
                              leaves_of(machine, operations->leaves, particles, particles)};

@@ -27,9 +27,9 @@ int fmm_set_of(const fmm_machine *machine, int order);
 fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                         const int *order, uint64_t *waves);
 
-/* Predicts a run on an adaptive tree; order [depth + 1].  gradient: that of the machine's costs. */
-fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
-                                 const int *order, uint64_t *waves);
+/* Predicts a run on an adaptive tree; order [depth + 1]. */
+fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, const fmm_operations *operations, const int *order,
+                                 uint64_t *waves);
 
 /* Estimates the seconds of near and far field per particle if leaves have `size` particles each and no cell is empty.  This shows which
  * sizes may be best, without counts. */

@@ -50,7 +50,7 @@ typedef struct fmm_machine_options {
 typedef struct fmm_pair_costs {
     double leaf, particle;                  /* additional cost of each leaf, and of each particle */
     double near[FMM_SMALL_LEAF + 1], large; /* cost of a source, and of a large pair, of fmm_cell_counts */
-    double uneven; /* cost factor of a pair in leaves of different levels, which is summed in each direction separately; 0: not known */
+    double uneven; /* cost factor of a pair in leaves of different levels, relative to leaves of the same level; 0: not known */
     double unit;   /* cost of FMM_NEAR or FMM_SINGLE_NEAR with FMM_SMALL_LEAF, as in the run */
 } fmm_pair_costs;
 

@@ -27,7 +27,7 @@ typedef struct fmm_operations {
     int depth;      /* the deepest level with cells */
     int64_t leaves; /* leaves of all levels */
     int64_t near;   /* unordered pairs of particles that are summed directly, including those of direct cells of W */
-    int64_t uneven; /* those of them in leaves of different levels, which are summed in each direction separately */
+    int64_t uneven; /* those of them in leaves of different levels */
     /* Sums over leaves, with direct cells as leaves: [n] of those with n particles, the particles in and near the leaf; and of the larger
      * ones, these times those of the leaf (ordered pairs). */
     int64_t sources[FMM_SMALL_LEAF + 1], large;
