@@ -1,9 +1,10 @@
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 
 #include "clouds.h"
 #include "context.h"
-#include "method/method.h"
+#include "method/parts.h"
 #include "particles/generate.h"
 #include "sample_error.h"
 
@@ -147,6 +148,48 @@ static void orders_of_levels_apply_to_w_and_x(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Marks a leaf for a block of a step: no other block of the step may have marked it. */
+static void mark(int64_t *marked, int64_t leaf, int64_t block, int64_t first_of_step)
+{
+    assert_true(marked[leaf] == block || marked[leaf] < first_of_step);
+    marked[leaf] = block;
+}
+
+/* A block writes to the sums of its leaves, and of leaves of the same level and of finer ones that are near them. */
+static void mark_written(const fmm_method *m, int64_t block, int64_t first_of_step, int64_t *marked)
+{
+    const fmm_siblings *of = &m->block[block];
+    for (int32_t c = of->first; c < of->last; c++) {
+        const int64_t leaf = m->tree->level[of->level].leaf[c];
+        if (!fmm_is_leaf(m->tree, of->level, c)) continue;
+        mark(marked, leaf, block, first_of_step);
+        for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
+            if (m->tree->leaves.level[m->near.cell[n]] >= of->level) mark(marked, m->near.cell[n], block, first_of_step);
+    }
+}
+
+static void blocks_of_a_step_of_the_near_field_write_to_different_leaves(void **state)
+{
+    (void)state;
+    static const int64_t capacities[3] = {1, 8, 40}, direct[3] = {0, 10, 100};
+    for (int cloud = 0; cloud < CLOUDS; cloud++)
+        for (int k = 0; k < 3; k++) {
+            fmm_particles *p = cloud_create_charged(context, (enum cloud)cloud, 3000);
+            const fmm_method_options options = {.depth = FMM_MAX_DEPTH, .capacity = capacities[k], .direct = direct[k]};
+            fmm_method *m = NULL;
+            assert_int_equal(fmm_method_create(p, &options, &m), YOKE_OK);
+            int64_t *marked = calloc((size_t)m->tree->leaves.count, sizeof *marked);
+            assert_non_null(marked);
+            for (int64_t leaf = 0; leaf < m->tree->leaves.count; leaf++) marked[leaf] = -1;
+            for (int step = 0; step < FMM_NEAR_STEPS; step++)
+                for (int64_t b = m->first_block[step]; b < m->first_block[step + 1]; b++) mark_written(m, b, m->first_block[step], marked);
+            for (int64_t leaf = 0; leaf < m->tree->leaves.count; leaf++) assert_true(marked[leaf] >= 0);
+            free(marked);
+            fmm_method_destroy(m);
+            fmm_particles_destroy(p);
+        }
+}
+
 static void few_particles_and_those_at_one_place_have_fields(void **state)
 {
     (void)state;
@@ -178,6 +221,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_far_particle_feels_the_multipole_of_a_dense_cell),
     cmocka_unit_test(bits_are_the_same_at_each_number_of_threads),
     cmocka_unit_test(orders_of_levels_apply_to_w_and_x),
+    cmocka_unit_test(blocks_of_a_step_of_the_near_field_write_to_different_leaves),
     cmocka_unit_test(few_particles_and_those_at_one_place_have_fields),
     cmocka_unit_test(a_negative_capacity_is_refused),
 };
