@@ -6,7 +6,7 @@
 
 #include "tree/lists.h"
 
-typedef void far_pair(void *user, int direction, int32_t target, int32_t source);
+typedef void far_pair(void *user, int level, int direction, int32_t target, int32_t source);
 
 /* Returns the number of pairs.  visit: NULL is allowed. */
 static inline int64_t each_far_pair(const fmm_tree *tree, int level, far_pair *visit, void *user)
@@ -27,7 +27,7 @@ static inline int64_t each_far_pair(const fmm_tree *tree, int level, far_pair *v
             for (int t = 0; t < FMM_MAX_TARGETS; t++) {
                 if (!fmm_far_list_has(far, d, t)) continue;
                 assert_true(far->first + t < child[last]);
-                if (visit) visit(user, d, far->first + t, far->source[d][t]);
+                if (visit) visit(user, level, d, far->first + t, far->source[d][t]);
                 visited++;
             }
     }

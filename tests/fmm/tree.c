@@ -221,26 +221,15 @@ static void cover_near(cover *c)
     fmm_near_list_destroy(c->tree, &near);
 }
 
-typedef struct covered_level {
-    cover *cover;
-    int level;
-} covered_level;
-
-static void cover_pair(void *user, int direction, int32_t target, int32_t source)
+static void cover_pair(void *user, int level, int direction, int32_t target, int32_t source)
 {
-    const covered_level *at = user;
-    const fmm_level *cells = &at->cover->tree->level[at->level];
+    cover *c = user;
+    const fmm_level *cells = &c->tree->level[level];
     int d[3];
     assert_true(distance(cells, target, source, 1, d) == 1);
     assert_true(distance(cells, target, source, 0, d) > 1);
     assert_int_equal(direction, d[0] + 7 * d[1] + 49 * d[2] + FMM_NO_DIRECTION);
-    cover_cells(at->cover, at->level, target, source);
-}
-
-static void cover_far(cover *c, int l)
-{
-    covered_level at = {c, l};
-    (void)each_far_pair(c->tree, l, cover_pair, &at);
+    cover_cells(c, level, target, source);
 }
 
 static void each_pair_of_particles_is_in_one_field_once(void **state)
@@ -255,7 +244,7 @@ static void each_pair_of_particles_is_in_one_field_once(void **state)
             cover c = {tree, times};
             memset(times, 0, sizeof times);
             cover_near(&c);
-            for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
+            for (int l = 1; l <= tree->depth; l++) (void)each_far_pair(tree, l, cover_pair, &c);
             for (int i = 0; i < COVERED; i++)
                 for (int j = 0; j < COVERED; j++) assert_int_equal(times[i][j], 1);
             fmm_tree_destroy(tree);

@@ -194,22 +194,10 @@ static void cover_near(cover *c, const fmm_near_list *near)
     }
 }
 
-typedef struct covered_level {
-    cover *cover;
-    int level;
-} covered_level;
-
-static void cover_pair(void *user, int direction, int32_t target, int32_t source)
+static void cover_pair(void *user, int level, int direction, int32_t target, int32_t source)
 {
-    const covered_level *at = user;
     (void)direction;
-    cover_cells(at->cover, (cell){at->level, target}, (cell){at->level, source});
-}
-
-static void cover_far(cover *c, int l)
-{
-    covered_level at = {c, l};
-    (void)each_far_pair(c->tree, l, cover_pair, &at);
+    cover_cells(user, (cell){level, target}, (cell){level, source});
 }
 
 static void cover_w(cover *c, const fmm_w_list *w)
@@ -255,7 +243,7 @@ static void check_cover(const fmm_particles *p, int64_t capacity, int32_t direct
     assert_int_equal(fmm_x_list_create(tree, &w, &x), YOKE_OK);
     memset(times, 0, sizeof times);
     cover_near(&c, &near);
-    for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
+    for (int l = 1; l <= tree->depth; l++) (void)each_far_pair(tree, l, cover_pair, &c);
     cover_w(&c, &w);
     cover_x(&c, &x);
     for (int i = 0; i < COVERED; i++)
@@ -287,10 +275,10 @@ static void add_sources(fmm_operations *sum, int64_t own, int64_t sources)
         sum->large += own * sources;
 }
 
-static void mark_direction(void *user, int direction, int32_t target, int32_t source)
+static void mark_direction(void *user, int level, int direction, int32_t target, int32_t source)
 {
     bool *has = user;
-    (void)target, (void)source;
+    (void)level, (void)target, (void)source;
     has[direction] = true;
 }
 
