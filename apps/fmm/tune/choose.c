@@ -235,16 +235,10 @@ fmm_depth *fmm_choice_tree(fmm_choice *choice, int r)
 }
 
 /* Predicts energies if the host is the only device: the times multiplied by its power at work. */
-static yoke_status predict_energies(yoke_run *run, int64_t host, fmm_choice *choice)
+static void predict_energies(double power_w, fmm_choice *choice)
 {
-    const yoke_run_device *devices;
-    int64_t count = 0;
-    yoke_status status = yoke_run_devices(run, &devices, &count);
-    if (status) return status;
-    for (int r = 0; r < fmm_choice_count(choice) && count == 1; r++)
-        fmm_choice_tree(choice, r)->predicted_j =
-            fmm_choice_tree(choice, r)->predicted.total * (devices[host].idle_w + devices[host].dynamic_w);
-    return YOKE_OK;
+    for (int r = 0; r < fmm_choice_count(choice); r++)
+        fmm_choice_tree(choice, r)->predicted_j = fmm_choice_tree(choice, r)->predicted.total * power_w;
 }
 
 static int fastest(fmm_choice *choice)
@@ -273,7 +267,15 @@ static yoke_status plan(yoke_run *run, const yoke_round *rounds, int count, cons
     return status || !isnan((*assignment)->predicted.time_s) ? status : yoke_run_plan(run, rounds, count, assignment);
 }
 
-yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_machine *machine, fmm_choice *choice)
+/* Takes the fastest tree: on one device it also takes the least energy. */
+static void take_fastest(fmm_choice *choice)
+{
+    fmm_choice_take(choice, fastest(choice));
+    set_predicted(choice);
+}
+
+/* Chooses among all trees by a plan of the run. */
+static yoke_status choose_by_plan(yoke_run *run, int64_t host, int gradient, const fmm_machine *machine, fmm_choice *choice)
 {
     static const int64_t blocks = BLOCKS;
     names works[MAX_ROUNDS];
@@ -285,18 +287,28 @@ yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_mach
         make_round(machine, fmm_choice_tree(choice, r), gradient, host, &works[r], phases[r]);
         rounds[r] = (yoke_round){.num_cuts = 1, .cut_units = &blocks, .num_phases = PHASES, .phases = phases[r]};
     }
-    yoke_status status = plan(run, rounds, count, &assignment);
-    if (!status && !machine->measure) status = predict_energies(run, host, choice);
+    const yoke_status status = plan(run, rounds, count, &assignment);
     if (status) return status;
+    /* A run that lacks data would take a round to learn from it, but this run has one round only. */
+    if (isnan(assignment->predicted.time_s)) {
+        take_fastest(choice);
+        return YOKE_OK;
+    }
     fmm_choice_take(choice, (int)assignment->round);
     choice->predicted = assignment->predicted;
-    if (machine->measure) choice->predicted.energy_j = choice->predicted.peak_power_w = NAN; /* counts have no energy and no power */
-    if (!isnan(assignment->predicted.time_s)) return YOKE_OK;
-    /* A run that lacks data would take a round to learn from it, but this run has one round only.  On one device the fastest tree also
-     * takes the least energy. */
-    int best = fastest(choice);
-    fmm_choice_take(choice, best);
-    choice->predicted.time_s = fmm_choice_tree(choice, best)->predicted.total;
-    choice->predicted.energy_j = fmm_choice_tree(choice, best)->predicted_j;
+    return YOKE_OK;
+}
+
+yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_machine *machine, fmm_choice *choice)
+{
+    const yoke_run_device *devices;
+    int64_t count = 0;
+    yoke_status status = yoke_run_devices(run, &devices, &count);
+    if (status) return status;
+    const double power_w =
+        count == 1 && !machine->measure ? devices[host].idle_w + devices[host].dynamic_w : NAN; /* counts have no power */
+    predict_energies(power_w, choice);
+    if (count > 1 || !isnan(power_w)) return choose_by_plan(run, host, gradient, machine, choice);
+    take_fastest(choice); /* a plan would find the same, but takes longer */
     return YOKE_OK;
 }

@@ -112,7 +112,8 @@ void fmm_depth_estimate(const fmm_estimating *of, int64_t cells, fmm_depth *tree
 int64_t fmm_cells_estimate(const fmm_estimating *of, int last, int64_t kept, double sort_s, double *total_s);
 
 /*
- * Chooses the best of the depths first ... last that are predicted in choice->of, of the capacities in choice->at, and of choice->of_cells.
+ * Chooses the best of the depths first ... last that are predicted in choice->of, of the capacities in choice->at, and of choice->of_cells:
+ * by a plan of the run, or the fastest one if the host is the only device and its power is not known.
  * host: number of the run's device to which the machine's costs belong.  gradient: as in fmm_machine_options.
  * Errors: those of yoke_run_plan, MEMORY.
  */
