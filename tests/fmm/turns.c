@@ -26,8 +26,9 @@ static void each_number_is_taken_once_by_any_number_of_threads(void **state)
     const int64_t particles = fill(siblings);
     for (int k = 0; k < 5; k++)
         for (int64_t some = 1; some < 4; some++) {
-            fmm_loops loops = {.particles = particles};
+            fmm_loops loops;
             int times[FMM_LOOPS][COUNT] = {{0}};
+            fmm_loops_begin(&loops, particles, threads[k]);
 #pragma omp parallel num_threads(threads[k])
             for (int loop = 0; loop < FMM_LOOPS; loop++) { /* threads may be in different loops */
                 fmm_turns turns = fmm_turns_of_siblings(&loops, loop, siblings, loop, COUNT - loop);
@@ -49,7 +50,8 @@ static void a_thread_begins_where_its_part_of_the_particles_begins(void **state)
     enum { THREADS = 4 };
     static fmm_siblings siblings[COUNT];
     const int64_t particles = fill(siblings);
-    fmm_loops loops = {.particles = particles};
+    fmm_loops loops;
+    fmm_loops_begin(&loops, particles, THREADS);
     int64_t first[THREADS] = {0};
     int there = 0;
 #pragma omp parallel num_threads(THREADS)
@@ -69,7 +71,8 @@ static void a_thread_begins_where_its_part_of_the_particles_begins(void **state)
 static void an_empty_loop_has_no_number(void **state)
 {
     (void)state;
-    fmm_loops loops = {.particles = 0};
+    fmm_loops loops;
+    fmm_loops_begin(&loops, 0, 1);
     fmm_siblings none = {0};
     int64_t from, to;
     fmm_turns turns = fmm_turns_of_siblings(&loops, 0, &none, 0, 0);

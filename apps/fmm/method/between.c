@@ -81,7 +81,8 @@ double fmm_method_batches(double cells, double pairs, int directions)
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)
 {
     int64_t pairs = 0;
-    fmm_loops loops = {.particles = m->tree->count};
+    fmm_loops loops;
+    fmm_loops_begin(&loops, m->tree->count, threads);
 #pragma omp parallel num_threads(threads) reduction(+ : pairs)
     {
         int64_t g, end;

@@ -79,7 +79,8 @@ static void sum_block(const fmm_method *m, range r, const fmm_siblings *block, f
 void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 {
     const range r = {first, last};
-    fmm_loops loops = {.particles = m->tree->count};
+    fmm_loops loops;
+    fmm_loops_begin(&loops, m->tree->count, threads);
     if (m->is_single) fmm_rounded_fill(m, threads);
 #pragma omp parallel num_threads(threads)
     {

@@ -8,6 +8,8 @@
 #ifndef FMM_METHOD_TURNS_H
 #define FMM_METHOD_TURNS_H
 
+#include <string.h>
+
 #include "method/parts.h"
 
 enum {
@@ -20,11 +22,18 @@ typedef struct fmm_taken {
     _Alignas(64) int64_t of[FMM_LOOPS];
 } fmm_taken;
 
-/* The loops of a pass, shared by its threads.  taken: zeroed. */
+/* The loops of a pass, shared by its threads. */
 typedef struct fmm_loops {
     int64_t particles;
     fmm_taken taken[FMM_MOST_PARTS];
 } fmm_loops;
+
+/* Before the loops of a pass with at most this number of threads. */
+static inline void fmm_loops_begin(fmm_loops *loops, int64_t particles, int threads)
+{
+    loops->particles = particles;
+    memset(loops->taken, 0, (size_t)(threads < FMM_MOST_PARTS ? threads : FMM_MOST_PARTS) * sizeof *loops->taken);
+}
 
 /* A thread's state in a loop over the numbers first ... last - 1, in the order of their first particles: particle[number * stride]. */
 typedef struct fmm_turns {
