@@ -41,7 +41,8 @@ static void add_leaf(const fmm_method *m, int64_t i, int64_t leaf, int64_t near,
     double own[3], other[3], reach = 0;
     fmm_tree_centre(m->tree, leaves->level[leaf], leaves->cell[leaf], own);
     fmm_tree_centre(m->tree, leaves->level[near], leaves->cell[near], other);
-    for (int c = 0; c < 3; c++) reach = fmax(reach, fabs(other[c] - own[c]) / edge + of_source / 2);
+    /* Pairs are summed in the coordinates of the larger leaf, in which those of the smaller one have this reach. */
+    for (int c = 0; c < 3; c++) reach = fmax(reach, fabs(other[c] - own[c]) / edge + fmin(of_source, 1) / 2);
     const double moved = sqrt(3) * (of_source / 2 + reach), least = reach / FMM_BATCH_LEAST;
     for (int64_t j = leaves->particle[near]; j < leaves->particle[near + 1]; j++) {
         const double d[3] = {(p->x[i] - p->x[j]) / edge, (p->y[i] - p->y[j]) / edge, (p->z[i] - p->z[j]) / edge};
