@@ -38,12 +38,13 @@ static void add_leaf(const fmm_method *m, int64_t i, int64_t leaf, int64_t near,
     const fmm_particles *p = m->sorted;
     const fmm_leaves *leaves = &m->tree->leaves;
     const double edge = fmm_tree_edge(m->tree, leaves->level[leaf]), of_source = fmm_tree_edge(m->tree, leaves->level[near]) / edge;
-    double own[3], other[3], reach = 0;
+    double own[3], other[3], apart = 0;
     fmm_tree_centre(m->tree, leaves->level[leaf], leaves->cell[leaf], own);
     fmm_tree_centre(m->tree, leaves->level[near], leaves->cell[near], other);
-    /* Pairs are summed in the coordinates of the larger leaf, in which those of the smaller one have this reach. */
-    for (int c = 0; c < 3; c++) reach = fmax(reach, fabs(other[c] - own[c]) / edge + fmin(of_source, 1) / 2);
-    const double moved = sqrt(3) * (of_source / 2 + reach), least = reach / FMM_BATCH_LEAST;
+    for (int c = 0; c < 3; c++) apart = fmax(apart, fabs(other[c] - own[c]) / edge);
+    /* Pairs are summed in the coordinates of the larger leaf, or near a leaf that is cut into slices in those of each leaf.  `moved` is the
+     * larger error of both cases, and `least` the smaller distance. */
+    const double moved = sqrt(3) * (of_source + apart), least = (apart + fmin(of_source, 1) / 2) / FMM_BATCH_LEAST;
     for (int64_t j = leaves->particle[near]; j < leaves->particle[near + 1]; j++) {
         const double d[3] = {(p->x[i] - p->x[j]) / edge, (p->y[i] - p->y[j]) / edge, (p->z[i] - p->z[j]) / edge};
         const double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
