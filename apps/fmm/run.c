@@ -122,9 +122,14 @@ static yoke_status show_stage(void *user, fmm_stage stage, const char *what)
     return app_interrupt_check(w->context);
 }
 
+static const char remedy[] = "with --softening H they act by a finite potential, with --skip-coincident not at all";
+
+static bool refuses_coincident(const fmm_command *line) { return !line->skip_coincident && line->soft == 0; }
+
 static yoke_status create_solver(work *w)
 {
     fmm_solver_options options = w->line->solve;
+    options.remedy = refuses_coincident(w->line) ? remedy : NULL;
     options.progress = show_stage;
     options.user = w;
     return fmm_solver_create(w->context, &options, &w->solver);
@@ -143,9 +148,7 @@ static yoke_status compute(work *w)
     fmm_result *result = &w->result;
     w->particles->softening = result->softening = w->line->soft;
     yoke_status status = YOKE_OK;
-    if (!w->line->skip_coincident && w->line->soft == 0)
-        status =
-            fmm_coincident_refuse(w->particles, "with --softening H they act by a finite potential, with --skip-coincident not at all");
+    if (!w->solver && refuses_coincident(w->line)) status = fmm_coincident_refuse(w->particles, remedy);
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
     if (!status) status = w->solver ? fmm_solver_run(w->solver, w->particles, FMM_NEW_PLACES, w->field, &result->solved) : sum_directly(w);
     if (status) return status;

@@ -382,6 +382,28 @@ static void bad_options_are_named(void **state)
     yoke_fmm_destroy(NULL);
 }
 
+/* Only charges at one position are refused, also where nothing but the charges has changed since the last call. */
+static void charges_at_one_position_are_refused_in_any_call(void **state)
+{
+    (void)state;
+    static const yoke_fmm_options options[] = {{.direct = 1}, {.order = 3, .depth = 2}, {.order = 3, .leaf = 20}, {.error = 1e-3}};
+    for (int o = 0; o < 4; o++) {
+        body *bodies = bodies_of(UNIFORM);
+        yoke_fmm *fmm = made(context, options[o]);
+        memcpy(bodies[9].at, bodies[3].at, sizeof bodies->at);
+        bodies[9].charge = 0;
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(run(fmm, bodies), YOKE_OK);
+            bodies[9].charge = 1;
+            assert_refused(run(fmm, bodies), YOKE_ERROR_INPUT, "particles 4 and 10 have charges and lie at the same place");
+            assert_refused(run(fmm, bodies), YOKE_ERROR_INPUT, "particles 4 and 10 have charges and lie at the same place");
+            bodies[9].charge = 0;
+        }
+        yoke_fmm_destroy(fmm);
+        free(bodies);
+    }
+}
+
 static void bad_particles_are_named_and_the_field_stays(void **state)
 {
     (void)state;
@@ -581,6 +603,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_program_ends_a_call_before_any_stage),
     cmocka_unit_test(devices_share_the_near_field),
     cmocka_unit_test(bad_options_are_named),
+    cmocka_unit_test(charges_at_one_position_are_refused_in_any_call),
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
     cmocka_unit_test(a_call_without_memory_may_be_repeated),
     cmocka_unit_test(a_potential_that_is_too_large_is_that_of_the_named_particle),

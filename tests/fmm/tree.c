@@ -353,6 +353,51 @@ static void trees_that_are_divided_so_stay(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Whether particles may coincide, by the tree that the depth and the capacity give. */
+static bool may_coincide(const fmm_particles *p, int depth, int64_t capacity)
+{
+    fmm_particles *sorted = NULL;
+    fmm_tree *tree = NULL;
+    const fmm_box box = fmm_box_around(p);
+    assert_int_equal(capacity ? fmm_tree_create_adaptive(p, box, depth, capacity, &tree) : fmm_tree_create(p, box, depth, &tree), YOKE_OK);
+    assert_int_equal(fmm_particles_create(context, p->count, &sorted), YOKE_OK);
+    fmm_tree_sort(tree, p->x, sorted->x);
+    fmm_tree_sort(tree, p->y, sorted->y);
+    fmm_tree_sort(tree, p->z, sorted->z);
+    const bool may = fmm_tree_may_coincide(tree, sorted);
+    fmm_particles_destroy(sorted);
+    fmm_tree_destroy(tree);
+    return may;
+}
+
+static void move_to(fmm_particles *p, int64_t i, const double at[3]) { p->x[i] = at[0], p->y[i] = at[1], p->z[i] = at[2]; }
+
+/* Wherever they are in the tree's order; those at other positions only if many have the same key. */
+static void particles_at_one_position_are_never_missed(void **state)
+{
+    enum { COUNT = 9000 };
+    (void)state;
+    uint64_t random = 1;
+    fmm_particles *p = cloud_create(context, UNIFORM, COUNT);
+    assert_false(may_coincide(p, 2, 0)); /* cells of 140 */
+    assert_false(may_coincide(p, 5, 0));
+    assert_false(may_coincide(p, FMM_MAX_DEPTH, 50));
+    assert_true(may_coincide(p, 1, 0)); /* cells of 1100, which are not compared */
+    for (int pair = 0; pair < 300; pair++) {
+        const int64_t i = (int64_t)(COUNT * cloud_random(&random)),
+                      other = (i + 1 + (int64_t)((COUNT - 1) * cloud_random(&random))) % COUNT;
+        const double was[3] = {p->x[i], p->y[i], p->z[i]};
+        move_to(p, i, (const double[]){p->x[other], p->y[other], p->z[other]});
+        assert_true(may_coincide(p, pair % 2 ? 2 : 5, 0));
+        assert_true(may_coincide(p, FMM_MAX_DEPTH, 50));
+        move_to(p, i, was);
+    }
+    move_to(p, 70, (const double[]){-0.0, 0.5, 0.0});
+    move_to(p, 8000, (const double[]){0.0, 0.5, -0.0});
+    assert_true(may_coincide(p, 2, 0));
+    fmm_particles_destroy(p);
+}
+
 static void one_particle_and_none_make_trees(void **state)
 {
     (void)state;
@@ -363,6 +408,7 @@ static void one_particle_and_none_make_trees(void **state)
         fmm_w_list w;
         fmm_x_list x;
         for (int l = 0; l <= 3; l++) assert_int_equal(tree->level[l].count, count);
+        assert_false(fmm_tree_may_coincide(tree, p));
         assert_int_equal(fmm_leaf_lists_create(tree, &near, &w), YOKE_OK);
         assert_int_equal(fmm_x_list_create(tree, &w, &x), YOKE_OK);
         assert_int_equal(near.start[count], 0);
@@ -405,6 +451,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_of_a_lattice_are_alike),
     cmocka_unit_test(trees_in_a_scaled_box_are_those_of_scaled_particles),
     cmocka_unit_test(trees_that_are_divided_so_stay),
+    cmocka_unit_test(particles_at_one_position_are_never_missed),
     cmocka_unit_test(one_particle_and_none_make_trees),
     cmocka_unit_test(what_makes_no_tree_is_refused),
 };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "library/arrays.h"
-#include "particles/coincident.h"
 #include "solve/solve.h"
 
 enum { MAX_THREADS = 1024 };
@@ -90,6 +89,7 @@ static yoke_status create_solver(yoke_fmm *fmm)
                  : o->depth > 0 ? o->depth
                                 : -1,
         .leaf = o->leaf,
+        .remedy = o->skip_coincident ? NULL : "set softening, and they act by a finite potential, or skip_coincident, and they do not",
         .check = o->check,
         .gradient = !o->potential_only,
         .objective = o->objective,
@@ -205,8 +205,6 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_chan
     forget_result(fmm);
     yoke_status status = fmm_arrays_take(fmm->context, given, &particles);
     if (!status) particles->softening = fmm->options.softening;
-    if (!status && !fmm->options.skip_coincident && particles->softening == 0)
-        status = fmm_coincident_refuse(particles, "set softening, and they act by a finite potential, or skip_coincident, and they do not");
     if (status) {
         fmm_particles_destroy(particles);
         return status;

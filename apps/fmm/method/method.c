@@ -286,6 +286,8 @@ void fmm_method_set_single(fmm_method *m, bool single)
 
 bool fmm_method_is_single(const fmm_method *m) { return m->is_single; }
 
+bool fmm_method_may_coincide(const fmm_method *m) { return fmm_tree_may_coincide(m->tree, m->sorted); }
+
 const fmm_tree *fmm_method_tree(const fmm_method *m) { return m->tree; }
 fmm_method_pairs fmm_method_count(const fmm_method *m) { return m->pairs; }
 

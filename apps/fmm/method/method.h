@@ -164,6 +164,9 @@ double fmm_method_batches(double cells, double pairs, int directions);
 /* The number of particles up to which a cell of W and X takes no more time by direct sums than by expansions of this order. */
 int64_t fmm_method_direct(int order, int gradient);
 
+/* As fmm_tree_may_coincide: whether particles may be at the same position. */
+bool fmm_method_may_coincide(const fmm_method *method);
+
 /* The tree, over the particles in units of fmm_scale_positions. */
 const fmm_tree *fmm_method_tree(const fmm_method *method);
 

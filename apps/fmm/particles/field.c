@@ -135,7 +135,10 @@ static double root_mean(const squares *parts, int count, int64_t particles)
 static squares square_part(const double *values, const double *charge, double most, int64_t first, int64_t last)
 {
     squares s = {0};
-    for (int64_t i = first; i < last; i++) s.unit = fmax(s.unit, fabs(charge ? charge[i] / most * values[i] : values[i]));
+    for (int64_t i = first; i < last; i++) {
+        const double size = fabs(charge ? charge[i] / most * values[i] : values[i]);
+        s.unit = size > s.unit ? size : s.unit; /* fmax would be a function call */
+    }
     if (!(s.unit > 0)) return s;
     for (int64_t i = first; i < last; i++) {
         double value = (charge ? charge[i] / most * values[i] : values[i]) / s.unit;
@@ -159,7 +162,7 @@ fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field
     const int64_t count = field->count;
     double most = 0;
 #pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(charge[i]));
+    for (int64_t i = 0; i < count; i++) most = fabs(charge[i]) > most ? fabs(charge[i]) : most;
     size.charge = most > 0 ? most : 1;
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < PARTS; k++) {

@@ -46,7 +46,7 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t 
     if (!status) status = ended;
     s->solution.built = true;
     s->solution.tree_s = sort_s + yoke_clock_s() - begin_s;
-    return status;
+    return status ? status : fmm_solver_refuse_coincident(s);
 }
 
 /* Builds the chosen tree, with the lists that were counted for the choice. */

@@ -19,29 +19,30 @@ struct fmm_solver {
     yoke_context *context;
     fmm_solver_options options;
     fmm_tune_options tune;
-    fmm_tuner *tuner;      /* NULL: not needed yet */
-    yoke_run *run;         /* of the devices; NULL: not open */
-    yoke_meters *meters;   /* of runs on the cores alone; NULL: energies are not wanted */
-    char *with_cores;      /* the devices of the options and the cores, if the options have no host; NULL: the devices of the options */
-    const double *share;   /* share of accelerators in the near field; NULL: chosen */
-    fmm_tuned tuned;       /* the choice that is kept */
-    bool chosen;           /* there is a choice */
-    fmm_sizes tree_sizes;  /* numbers for which it was made */
-    int depth;             /* of the kept tree */
-    int64_t capacity;      /* of the kept tree; 0: uniform */
-    int64_t cells;         /* of the kept tree; 0: not between two depths */
-    fmm_method *method;    /* for the last particles; NULL: there is none */
-    fmm_new_memory memory; /* of this call */
-    int64_t direct;        /* of the method, as in fmm_method_options */
-    int order;             /* order of the last run */
-    uint64_t waves;        /* levels of the kept tree that have plane waves, if there is a set for the error */
-    bool single;           /* the near field was predicted in single precision */
-    bool ordered;          /* the order was chosen for this tree and the last charges */
-    bool order_known;      /* it was chosen in this call or an earlier one */
-    fmm_sizes order_sizes; /* numbers for which it was chosen */
-    double sampled;        /* sampled error with it at that time; NaN: none */
-    bool error_fell;       /* in the last call the error was far below that */
-    fmm_sizes last;        /* of the last call */
+    fmm_tuner *tuner;     /* NULL: not needed yet */
+    yoke_run *run;        /* of the devices; NULL: not open */
+    yoke_meters *meters;  /* of runs on the cores alone; NULL: energies are not wanted */
+    char *with_cores;     /* the devices of the options and the cores, if the options have no host; NULL: the devices of the options */
+    const double *share;  /* share of accelerators in the near field; NULL: chosen */
+    fmm_tuned tuned;      /* the choice that is kept */
+    bool chosen;          /* there is a choice */
+    fmm_sizes tree_sizes; /* numbers for which it was made */
+    int depth;            /* of the kept tree */
+    int64_t capacity;     /* of the kept tree; 0: uniform */
+    int64_t cells;        /* of the kept tree; 0: not between two depths */
+    const fmm_particles *given; /* particles of this call, where the user has them */
+    fmm_method *method;         /* for the last particles; NULL: there is none */
+    fmm_new_memory memory;      /* of this call */
+    int64_t direct;             /* of the method, as in fmm_method_options */
+    int order;                  /* order of the last run */
+    uint64_t waves;             /* levels of the kept tree that have plane waves, if there is a set for the error */
+    bool single;                /* the near field was predicted in single precision */
+    bool ordered;               /* the order was chosen for this tree and the last charges */
+    bool order_known;           /* it was chosen in this call or an earlier one */
+    fmm_sizes order_sizes;      /* numbers for which it was chosen */
+    double sampled;             /* sampled error with it at that time; NaN: none */
+    bool error_fell;            /* in the last call the error was far below that */
+    fmm_sizes last;             /* of the last call */
     fmm_accuracy accuracy;
     fmm_reference *reference; /* direct sums of this call's particles; NULL: none yet */
     fmm_solution solution;    /* of this call */
@@ -55,6 +56,8 @@ yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *wh
 /* Builds a tree by the kept choice.  It makes a new choice if there is none, if one is asked for (`anew`), or if the particles differ too
  * much from those of the kept choice. */
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew);
+/* Refuses particles with charges at the same position, if the options say so.  The method's tree shows at once where there are none. */
+yoke_status fmm_solver_refuse_coincident(const fmm_solver *s);
 /* Where methods add the memory that they request; NULL: none is requested. */
 static inline fmm_new_memory *fmm_solver_new_memory(fmm_solver *s) { return s->options.keeps_memory ? &s->memory : NULL; }
 /* Computes direct sums at some particles, if the error is checked, for the check and for the steps before it; once in a call. */

@@ -38,7 +38,10 @@ typedef struct fmm_solver_options {
     int depth;           /* depth of the tree, or the largest depth of an adaptive one; below 0: chosen */
     int64_t cells;       /* for a uniform tree, as in fmm_method_options; 0: none, or chosen */
     int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
-    int64_t check;       /* number of particles that are compared with direct sums; below 0: as many as take little time */
+    /* Particles with charges at the same position are refused, and this says what the user can do, as in particles/coincident.h.  NULL: they
+     * do not act on each other; with a softening, which allows them, they do. */
+    const char *remedy;
+    int64_t check; /* number of particles that are compared with direct sums; below 0: as many as take little time */
     bool gradient;
     bool predict;             /* predictions also if the tree is given; never for few particles (tune/tune.h) */
     bool keeps_memory;        /* released memory serves later allocations; memory is then requested before its use (expansion/pages.h) */
@@ -121,8 +124,8 @@ typedef enum fmm_change { FMM_NEW_PLACES, FMM_NEW_CHARGES, FMM_NOTHING_NEW } fmm
 
 /*
  * Chooses tree and order for the particles, and builds the tree.  fmm_solver_run does this itself when it is needed.
- * Errors: those of fmm_tuner_create, fmm_tuner_choose, fmm_choose_order, fmm_method_create and progress; INPUT (a given depth was not
- * compared).
+ * Errors: those of fmm_tuner_create, fmm_tuner_choose, fmm_choose_order, fmm_method_create, fmm_coincident_refuse and progress; INPUT (a
+ * given depth was not compared).
  */
 yoke_status fmm_solver_choose(fmm_solver *solver, const fmm_particles *particles, fmm_solution *solution);
 

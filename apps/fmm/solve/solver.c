@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "particles/coincident.h"
 #include "particles/origin.h"
 #include "solve/parts.h"
 
@@ -98,17 +99,24 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
 const fmm_tuned *fmm_solver_tuned(const fmm_solver *s) { return s->chosen ? &s->tuned : NULL; }
 yoke_run *fmm_solver_devices(const fmm_solver *s) { return s->run; }
 
-/* Makes sure that there is a tree of the particles, and an order. */
-static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_change change, bool anew)
+yoke_status fmm_solver_refuse_coincident(const fmm_solver *s)
+{
+    if (!s->options.remedy || s->given->softening > 0 || !fmm_method_may_coincide(s->method)) return YOKE_OK;
+    return fmm_coincident_refuse(s->given, s->options.remedy);
+}
+
+/* Makes sure that there is a tree of the particles, and an order.  given: the particles before they were moved. */
+static yoke_status prepare(fmm_solver *s, const fmm_particles *given, const fmm_particles *particles, fmm_change change, bool anew)
 {
     fmm_solution *found = &s->solution;
     yoke_status status = YOKE_OK;
+    s->given = given;
     *found = fmm_solution_none();
     s->memory = (fmm_new_memory){0};
     if (anew || change == FMM_NEW_PLACES || !s->method)
         status = fmm_solver_grow(s, particles, anew);
-    else
-        s->ordered = s->ordered && change == FMM_NOTHING_NEW;
+    else if (change == FMM_NEW_CHARGES)
+        s->ordered = false, status = fmm_solver_refuse_coincident(s);
     if (status) return status;
     s->last = fmm_solver_sizes(s, particles);
     status = fmm_solver_find_order(s, particles);
@@ -130,7 +138,7 @@ yoke_status fmm_solver_choose(fmm_solver *s, const fmm_particles *particles, fmm
 {
     fmm_moved moved;
     yoke_status status = fmm_move_to_origin(particles, &moved);
-    if (!status) status = prepare(s, &moved.particles, FMM_NEW_PLACES, true);
+    if (!status) status = prepare(s, particles, &moved.particles, FMM_NEW_PLACES, true);
     fmm_moved_destroy(&moved);
     forget_reference(s);
     if (status)
@@ -144,7 +152,7 @@ yoke_status fmm_solver_run(fmm_solver *s, const fmm_particles *particles, fmm_ch
 {
     fmm_moved moved;
     yoke_status status = fmm_move_to_origin(particles, &moved);
-    if (!status) status = prepare(s, &moved.particles, change, false);
+    if (!status) status = prepare(s, particles, &moved.particles, change, false);
     if (status) forget_tree(s);
     if (!status) status = fmm_solver_compute(s, &moved.particles, field);
     if (!status) fmm_solver_remember(s);

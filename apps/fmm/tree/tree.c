@@ -188,6 +188,38 @@ int64_t fmm_tree_cells(const fmm_tree *tree, int level)
     return cells;
 }
 
+/* Parts of a tree whose particles are compared by one thread; the most particles with equal keys that are compared. */
+enum { COMPARED = 2048, MOST_EQUAL = 256 };
+
+/* As fmm_tree_may_coincide, for particles first ... end - 1 and those before them.  Instead of positions it compares their products with a
+ * vector, which are equal for different positions only by chance. */
+static bool may_coincide(const fmm_tree *tree, const fmm_particles *p, int64_t first, int64_t end)
+{
+    double product[MOST_EQUAL + COMPARED];
+    int64_t begin = first, equal;
+    while (begin > 0 && first - begin < MOST_EQUAL && tree->key[begin - 1] == tree->key[first]) begin--;
+    for (int64_t i = begin; i < end; i++) product[i - begin] = p->x[i] + 0.618033988749895 * p->y[i] + 0.414213562373095 * p->z[i];
+    double same = 0; /* a number of pairs; GCC 12 does not vectorize the search with integers */
+    equal = begin;   /* the first particle with the key of particle i */
+    for (int64_t i = first; i < end && same == 0; i++) {
+        if (tree->key[i] != tree->key[equal]) equal = i;
+        if (i - equal >= MOST_EQUAL) return true;
+        const double own = product[i - begin];
+#pragma omp simd reduction(+ : same)
+        for (int64_t k = equal - begin; k < i - begin; k++) same += product[k] == own ? 1.0 : 0.0;
+    }
+    return same > 0;
+}
+
+bool fmm_tree_may_coincide(const fmm_tree *tree, const fmm_particles *sorted)
+{
+    bool may = false;
+#pragma omp parallel for schedule(static) reduction(|| : may)
+    for (int64_t first = 0; first < tree->count; first += COMPARED)
+        if (may_coincide(tree, sorted, first, first + COMPARED < tree->count ? first + COMPARED : tree->count)) may = true;
+    return may;
+}
+
 void fmm_tree_destroy(fmm_tree *tree)
 {
     if (!tree) return;

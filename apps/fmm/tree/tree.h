@@ -8,6 +8,8 @@
 #ifndef FMM_TREE_TREE_H
 #define FMM_TREE_TREE_H
 
+#include <stdbool.h>
+
 #include "particles/particles.h"
 #include "tree/key.h"
 
@@ -99,6 +101,11 @@ yoke_status fmm_tree_create_undivided(const fmm_particles *particles, int64_t ce
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity);
 /* The number of cells with particles on a level (0 ... key_level), also if the tree does not have this level. */
 int64_t fmm_tree_cells(const fmm_tree *tree, int level);
+/*
+ * Whether particles may be at the same position: some with equal keys are, or many have equal keys, which are not compared.  Particles at
+ * the same position have equal keys.  sorted: the particles in the tree's order, in any unit.
+ */
+bool fmm_tree_may_coincide(const fmm_tree *tree, const fmm_particles *sorted);
 /* NULL is allowed. */
 void fmm_tree_destroy(fmm_tree *tree);
 

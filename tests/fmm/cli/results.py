@@ -119,8 +119,9 @@ def test_published_energies_are_within_the_request():
 
 def test_coincident_charges_are_named_or_skipped():
     pathlib.Path("a.txt").write_text("0 0 0 1\n1 2 3 1\n5 5 5 0\n1 2 3 -4\n5 5 5 2\n", encoding="utf-8")
-    done = run("a.txt", "--direct", code=2)
-    assert re.search(r"particles 2 and 4 have charges and lie at the same place \(1, 2, 3\)", done.stderr), done.stderr
+    for method in (("--direct",), ("--depth", 2), ("--leaf", 2), ()):
+        done = run("a.txt", *method, code=2)
+        assert re.search(r"particles 2 and 4 have charges and lie at the same place \(1, 2, 3\)", done.stderr), done.stderr
     run("a.txt", "--direct", "--skip-coincident", "--output", "b.txt")
     found = rows("b.txt")
     assert math.isclose(found[1]["potential"], 1 / math.sqrt(14) + 2 / math.sqrt(29), rel_tol=1e-15)
