@@ -73,6 +73,14 @@ static inline int fmm_count_octant_pairs(fmm_octant_pairs pairs)
     return (int)(pairs * UINT64_C(0x0101010101010101) >> 56);
 }
 
+/* The number of a neighbour, as a child in `octant` of a cell sees it: the child in octant `other` of the cell's neighbour n (FMM_SELF: of
+ * the cell itself).  They must touch. */
+static inline int fmm_neighbour_of_child(int n, int octant, int other)
+{
+    static const int offset[8] = {0, 1, 3, 4, 9, 10, 12, 13};
+    return FMM_SELF + 2 * (n - FMM_SELF) + offset[other] - offset[octant];
+}
+
 /* The child in an octant; the cell must have it. */
 static inline int32_t fmm_child(const fmm_level *level, int32_t cell, int octant)
 {

@@ -77,14 +77,15 @@ static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choic
 static int deeper_may_be_better(const fmm_tuner *t, const fmm_choice *choice)
 {
     enum { BY_FAR = 2 };
-    const fmm_analysis *a = t->analysis;
+    fmm_analysis *a = t->analysis;
     const int last = choice->last;
     const double best_s = choice->of[fastest(choice)].predicted.total;
     for (int k = 0; k < choice->num_capacities; k++)
         if (choice->at[k].predicted.total < best_s) return 0;
     if (fastest(choice) < last || last >= a->deepest || choice->of[last].near_pairs == 0) return 0;
     if (last < a->depth) return 1; /* the next depth is counted already: its far field does not matter */
-    return (double)a->cells_below / (double)a->cells[last].leaves * choice->of[last].predicted.far < BY_FAR * best_s;
+    const double below = (double)fmm_analysis_cells_below(a);
+    return below > 0 && below / (double)a->cells[last].leaves * choice->of[last].predicted.far < BY_FAR * best_s;
 }
 
 static void forget_between(fmm_tuner *t)

@@ -10,9 +10,14 @@ yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
     if (depth <= a->depth) return YOKE_OK;
     yoke_status status = fmm_tree_divide(a->tree, depth, 0);
     if (!status) status = fmm_count_cells(a->tree, a->counts, a->cells);
-    if (!status) a->depth = depth;
-    if (!status) a->cells_below = depth < a->tree->key_level ? fmm_tree_cells(a->tree, depth + 1) : 0;
+    if (!status) a->depth = depth, a->cells_below = 0;
     return status;
+}
+
+int64_t fmm_analysis_cells_below(fmm_analysis *a)
+{
+    if (!a->cells_below && a->tree && a->depth < a->tree->key_level) a->cells_below = fmm_tree_cells(a->tree, a->depth + 1);
+    return a->cells_below;
 }
 
 static int has_counted(const fmm_analysis *a, int num_capacities, const int64_t *capacities)

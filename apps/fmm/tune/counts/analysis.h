@@ -14,7 +14,7 @@ typedef struct fmm_analysis {
     int deepest;                              /* fmm_method_deepest of the tree */
     double sort_s;                            /* time of sorting: a run on the tree need not sort again; 0: not sorted */
     int depth;                                /* depths 0 ... depth are counted */
-    int64_t cells_below;                      /* number of cells on level depth + 1; 0: not known from the tree's keys */
+    int64_t cells_below;                      /* as fmm_analysis_cells_below; 0: not counted yet */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
     fmm_cell_counts cells[FMM_MAX_DEPTH + 1]; /* of these depths */
     int num_capacities;                       /* number of capacities that are counted; 0: none */
@@ -32,6 +32,9 @@ yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_a
 yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t cells, fmm_analysis **analysis);
 /* Counts the depths 0 ... depth, unless they are counted, without sorting again.  Errors: those of fmm_tree_divide, MEMORY. */
 yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
+/* The number of cells on level depth + 1, which takes reading all keys; 0: it is not known, because the tree was taken or has no such
+ * level. */
+int64_t fmm_analysis_cells_below(fmm_analysis *analysis);
 /*
  * Counts adaptive trees with leaves of at most capacities[k] particles (fmm_count_operations).  After the tree was taken, the last counts
  * are kept, with analysis->direct of that time: times hardly depend on it.  The tree is divided differently afterwards.

@@ -43,12 +43,6 @@ static void add(int64_t *at, int first, int last, int64_t value)
 
 static int splits(const counter *c, int level, int32_t cell) { return c->split[level][cell]; }
 
-/* The number of capacities whose trees contain the cell: the first ones. */
-static int exists(const counter *c, int level, int32_t cell)
-{
-    return level == 0 ? c->num_capacities : splits(c, level - 1, c->tree->level[level].parent[cell]);
-}
-
 /* Adds the sources of a leaf with `own` particles. */
 static void add_sources(tally *sum, int first, int last, int64_t own, int64_t sources)
 {
@@ -117,11 +111,11 @@ static void find_directions(direction_set *set, int n, fmm_octant_pairs pairs)
     set->known[n] |= pairs;
 }
 
-/* Number of pairs of a child of cell a and a child of its neighbour n that do not touch.  Adds their directions. */
-static int64_t far_children(const counter *c, const fmm_walk *walk, int level, int32_t a, int n)
+/* Number of pairs of a child of cell a and a child of cell b, its neighbour n, that do not touch.  Adds their directions. */
+static int64_t far_children(const counter *c, const fmm_walk *walk, int level, int32_t a, int32_t b, int n)
 {
-    const fmm_level *cells = &walk->tree->level[level];
-    const fmm_octant_pairs far = fmm_pair_octants(cells->octants[a], cells->octants[walk->near[level][n]]) & walk->separated[n];
+    const unsigned char *octants = c->tree->level[level].octants;
+    const fmm_octant_pairs far = fmm_pair_octants(octants[a], octants[b]) & walk->separated[n];
     direction_set *set = &c->directions[level + 1];
     if (far & ~set->known[n]) find_directions(set, n, far);
     return fmm_count_octant_pairs(far);
@@ -144,32 +138,49 @@ static void count_one_side(const counter *c, int level, int32_t leaf, int32_t sp
     descend(&side, level, split, (const int64_t[3]){n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, first, last);
 }
 
-/* Counts the pairs of the walk's current cell, which exists at the first `there` capacities and is split at the first `split`, with its
- * neighbour n. */
-static void count_pair(const counter *c, const fmm_walk *walk, int level, int n, int there, int split)
+/* Counts the pairs of two cells that touch.  b is the neighbour n of a; both exist at the first `there` capacities. */
+static void count_pair(const counter *c, const fmm_walk *walk, int level, int32_t a, int32_t b, int n, int there)
 {
-    int32_t cell = walk->cell[level], near = walk->near[level][n];
-    int both = least(there, exists(c, level, near)), near_split = splits(c, level, near);
-    int split_both = least(least(split, near_split), both);
-    if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(c, walk, level, cell, n));
-    add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
-    count_one_side(c, level, cell, near, n, split, least(near_split, both));
-    count_one_side(c, level, near, cell, FMM_NEIGHBOURS - 1 - n, near_split, least(split, both));
+    const int split_a = splits(c, level, a), split_b = splits(c, level, b), split_both = least(least(split_a, split_b), there);
+    if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(c, walk, level, a, b, n));
+    add_near(c->sum, largest(split_a, split_b), there, fmm_particles_in(c->tree, level, a), fmm_particles_in(c->tree, level, b));
+    count_one_side(c, level, a, b, n, split_a, least(split_b, there));
+    count_one_side(c, level, b, a, FMM_NEIGHBOURS - 1 - n, split_b, least(split_a, there));
 }
 
-static void count_cell(const counter *c, const fmm_walk *walk, int level)
+/* Counts the pairs of children of the walk's current cell of level - 1 that touch, and those with children of its neighbours on one side:
+ * the others are counted from their side. */
+static void count_pairs(const counter *c, const fmm_walk *walk, int level)
+{
+    static const fmm_octant_pairs later = UINT64_C(0x0080C0E0F0F8FCFE); /* byte t: the octants after t */
+    const fmm_level *above = &c->tree->level[level - 1];
+    const int32_t parent = walk->cell[level - 1];
+    for (int n = FMM_SELF; n < FMM_NEIGHBOURS; n++) {
+        const int32_t near = walk->near[level - 1][n];
+        const int there = near < 0 ? 0 : least(splits(c, level - 1, parent), splits(c, level - 1, near));
+        if (there == 0) continue;
+        const uint64_t own = fmm_octant_ranks(above->octants[parent]), others = fmm_octant_ranks(above->octants[near]);
+        fmm_octant_pairs touching = fmm_pair_octants(above->octants[parent], above->octants[near]) & ~walk->separated[n];
+        if (n == FMM_SELF) touching &= later;
+        for (; touching; touching &= touching - 1) {
+            const int pair = __builtin_ctzll(touching), octant = pair / 8, other = pair % 8;
+            const int32_t a = above->child[parent] + (int32_t)(own >> 8 * octant & 0xFF),
+                          b = above->child[near] + (int32_t)(others >> 8 * other & 0xFF);
+            count_pair(c, walk, level, a, b, fmm_neighbour_of_child(n, octant, other), there);
+        }
+    }
+}
+
+/* Counts a cell that exists at the first `there` capacities. */
+static void count_cell(const counter *c, int level, int32_t cell, int there)
 {
     tally *sum = c->sum;
-    int32_t cell = walk->cell[level];
-    int there = exists(c, level, cell), split = splits(c, level, cell);
-    int64_t particles = fmm_particles_in(c->tree, level, cell);
-    if (there == 0) return;
+    const int split = splits(c, level, cell);
+    const int64_t particles = fmm_particles_in(c->tree, level, cell);
     add(sum->cells[level], 0, there, 1);
     add(sum->leaves[level], split, there, 1);
     add(sum->particles[level], split, there, particles);
     add_sources(sum, split, there, particles, particles);
-    for (int n = FMM_SELF + 1; n < FMM_NEIGHBOURS; n++) /* pairs with the other neighbours are counted from their side */
-        if (walk->near[level][n] >= 0) count_pair(c, walk, level, n, there, split);
 }
 
 static void add_tally(tally *sum, const tally *part)
@@ -182,19 +193,16 @@ static void add_tally(tally *sum, const tally *part)
 static void count_children(const counter *c, fmm_walk *walk, int level, int32_t parent)
 {
     const int32_t *child = c->tree->level[level - 1].child + parent;
-    if (splits(c, level - 1, parent) == 0) return;
+    const int there = splits(c, level - 1, parent);
+    if (there == 0) return;
+    for (int32_t cell = child[0]; cell < child[1]; cell++) count_cell(c, level, cell, there);
     fmm_walk_to(walk, level - 1, parent);
-    for (int32_t cell = child[0]; cell < child[1]; cell++) {
-        fmm_walk_down(walk, level, cell);
-        count_cell(c, walk, level);
-    }
+    count_pairs(c, walk, level);
 }
 
 static void count_cells(const counter *c)
 {
-    fmm_walk root;
-    fmm_walk_start(&root, c->tree);
-    count_cell(c, &root, 0);
+    count_cell(c, 0, 0, c->num_capacities);
 #pragma omp parallel
     {
         tally sum = {0};
