@@ -229,11 +229,56 @@ static void long_sums_are_as_exact_as_short_ones(void **state)
     for (int64_t i = 0; i < 40000; i += 1000) {
         fmm_block block;
         exact e = sum(particles, particles->x[i], particles->y[i], particles->z[i]);
-        fmm_direct_block(particles, particles, i, 1, 1, &block);
+        fmm_direct_block(particles, i, 1, 1, &block);
         assert_true(fabsl(block.potential[0] - e.potential) <= 4e-15L * e.size);
         assert_true(fabsl(block.gz[0] - e.gradient[2]) <= 4e-15L * e.slope);
     }
     fmm_particles_destroy(particles);
+}
+
+/* The first `places` particles of a set; the caller destroys them. */
+static fmm_particles *first_of(const fmm_particles *particles, int64_t places)
+{
+    fmm_particles *at = NULL;
+    assert_int_equal(fmm_particles_create(context, places, &at), YOKE_OK);
+    for (int64_t k = 0; k < places; k++) at->x[k] = particles->x[k], at->y[k] = particles->y[k], at->z[k] = particles->z[k];
+    return at;
+}
+
+static fmm_field *at_some(const fmm_particles *particles, const fmm_particles *at, int gradient, int threads)
+{
+    fmm_field *field = field_of(at, gradient);
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    assert_int_equal(fmm_direct_at(particles, at, field), YOKE_OK);
+    omp_set_num_threads(before);
+    return field;
+}
+
+/* Fewer particles than a vector, some more than fill vectors, and so many that segments have several tiles; also more positions than are
+ * processed together. */
+static void sums_at_few_positions_are_plain_sums(void **state)
+{
+    (void)state;
+    static const int64_t counts[][2] = {{0, 0}, {1, 1}, {5, 3}, {2000, 1030}, {1033, 7}, {270001, 2}};
+    for (int i = 0; i < 12; i++) {
+        const int64_t places = counts[i / 2][1];
+        fmm_particles *particles = generated(FMM_XENON, counts[i / 2][0], FMM_RANDOM), *at = first_of(particles, places);
+        fmm_field *one = at_some(particles, at, i % 2, 1), *three = at_some(particles, at, i % 2, 3);
+        for (int64_t k = 0; k < places; k++) {
+            const exact e = sum(particles, at->x[k], at->y[k], at->z[k]);
+            assert_true(fabsl(one->potential[k] - e.potential) <= 2e-15L * e.size);
+            if (i % 2)
+                assert_true(fabsl(one->gx[k] - e.gradient[0]) <= 2e-15L * e.slope && fabsl(one->gy[k] - e.gradient[1]) <= 2e-15L * e.slope);
+            if (i % 2) assert_true(fabsl(one->gz[k] - e.gradient[2]) <= 2e-15L * e.slope);
+        }
+        assert_memory_equal(one->potential, three->potential, (size_t)places * sizeof(double));
+        if (i % 2) assert_memory_equal(one->gz, three->gz, (size_t)places * sizeof(double));
+        fmm_field_destroy(one);
+        fmm_field_destroy(three);
+        fmm_particles_destroy(at);
+        fmm_particles_destroy(particles);
+    }
 }
 
 static void forces_sum_to_zero(void **state)
@@ -397,6 +442,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reciprocal_roots_are_right_to_the_last_places_at_all_distances),
     cmocka_unit_test(the_same_bits_come_out_for_any_number_of_threads),
     cmocka_unit_test(long_sums_are_as_exact_as_short_ones),
+    cmocka_unit_test(sums_at_few_positions_are_plain_sums),
     cmocka_unit_test(forces_sum_to_zero),
     cmocka_unit_test(none_and_one_particle_have_no_field),
     cmocka_unit_test(charges_and_distances_of_any_size_are_summed_without_overflow),

@@ -102,14 +102,7 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 /* ---------------------------------------------------------------------------------------------- planning */
 
 /* Ordered pairs of the particles of a leaf with those of the leaf and the leaves near it. */
-static int64_t pairs_of(const fmm_method *m, int64_t leaf)
-{
-    const int32_t *particle = m->tree->leaves.particle;
-    int64_t targets = particle[leaf + 1] - particle[leaf], sources = targets - 1;
-    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        sources += particle[m->near.cell[n] + 1] - particle[m->near.cell[n]];
-    return targets * sources;
-}
+static int64_t pairs_of(const fmm_method *m, int64_t leaf) { return fmm_particles_of(m, leaf) * (fmm_particles_around(m, leaf) - 1); }
 
 static yoke_status cut_into_slices(fmm_method *m)
 {
@@ -119,7 +112,7 @@ static yoke_status cut_into_slices(fmm_method *m)
     if (status) return status;
     for (int64_t c = 0; c < leaves->count; c++) {
         m->is_large[c] = pairs_of(m, c) > m->pairs.near / SMALL_PART;
-        if (m->is_large[c]) count += (leaves->particle[c + 1] - leaves->particle[c] + SLICE - 1) / SLICE;
+        if (m->is_large[c]) count += (fmm_particles_of(m, c) + SLICE - 1) / SLICE;
     }
     status = yoke_allocate(m->context, count, sizeof *m->slice, &m->slice);
     for (int64_t c = 0; c < leaves->count && !status; c++)
@@ -211,8 +204,7 @@ static yoke_status sort_blocks(fmm_method *m)
 /* Number of pairs of a particle of a leaf and a cell of its list W. */
 static int64_t w_pairs_of(const fmm_method *m, int64_t leaf)
 {
-    const int32_t *particle = m->tree->leaves.particle;
-    return (particle[leaf + 1] - particle[leaf]) * (m->w.start[leaf + 1] - m->w.start[leaf]);
+    return fmm_particles_of(m, leaf) * (m->w.start[leaf + 1] - m->w.start[leaf]);
 }
 
 yoke_status fmm_near_plan(fmm_method *m)

@@ -132,6 +132,19 @@ static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int
     return fmm_targets_in(m, m->sum, first, count);
 }
 
+static inline int64_t fmm_particles_of(const fmm_method *m, int64_t leaf)
+{
+    return m->tree->leaves.particle[leaf + 1] - m->tree->leaves.particle[leaf];
+}
+
+/* Number of particles in a leaf and in the leaves near it: those that act on its particles in the near field. */
+static inline int64_t fmm_particles_around(const fmm_method *m, int64_t leaf)
+{
+    int64_t count = fmm_particles_of(m, leaf);
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++) count += fmm_particles_of(m, m->near.cell[n]);
+    return count;
+}
+
 /* The particles of a leaf as sources. */
 static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
 {

@@ -51,14 +51,11 @@ static yoke_status sum_weights(fmm_shared *s)
 {
     const fmm_method *m = s->m;
     const int64_t leaves = m->tree->leaves.count;
-    const int32_t *particle = m->tree->leaves.particle;
     yoke_status status = yoke_allocate(s->context, leaves + 1, sizeof *s->weight_sum, &s->weight_sum);
     if (!status) status = yoke_allocate(s->context, leaves + 1, sizeof *s->part_sum, &s->part_sum);
     for (int64_t l = 0; l < leaves && !status; l++) {
-        int64_t targets = particle[l + 1] - particle[l], sources = targets;
-        for (int64_t n = m->near.start[l]; n < m->near.start[l + 1]; n++)
-            sources += particle[m->near.cell[n] + 1] - particle[m->near.cell[n]];
-        s->weight_sum[l + 1] = s->weight_sum[l] + (double)targets * (double)sources;
+        const int64_t sources = fmm_particles_around(m, l);
+        s->weight_sum[l + 1] = s->weight_sum[l] + (double)fmm_particles_of(m, l) * (double)sources;
         s->sources += (double)sources;
     }
     return status;

@@ -14,7 +14,7 @@ static yoke_status sum_on_host(const fmm_particles *particles, const fmm_direct_
     while ((double)slice * (double)count < SLICE_PAIRS && slice < count) slice *= 2;
     for (int64_t begin = 0; begin < count; begin += slice) {
         int64_t end = count - begin < slice ? count : begin + slice;
-        fmm_direct_at(particles, particles, begin, end, FMM_BLOCK, field);
+        fmm_direct_range(particles, begin, end, field);
         yoke_status status = options && options->progress ? options->progress(end, count, options->user) : YOKE_OK;
         if (status) return status;
     }

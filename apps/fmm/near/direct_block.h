@@ -1,15 +1,12 @@
 /*
- * direct_block.h - the sums over all particles at a few positions.
+ * direct_block.h - sums over all particles.
  */
 #ifndef FMM_NEAR_DIRECT_BLOCK_H
 #define FMM_NEAR_DIRECT_BLOCK_H
 
 #include "particles/field.h"
 
-enum {
-    FMM_BLOCK = 128,    /* maximum number of particles of a block */
-    FMM_FEW_PLACES = 16 /* number of positions that a thread processes at a time if there are few in all */
-};
+enum { FMM_BLOCK = 128 }; /* maximum number of particles of a block */
 
 /* Potential and gradient at each particle of a block. */
 typedef struct fmm_block {
@@ -17,13 +14,14 @@ typedef struct fmm_block {
 } fmm_block;
 
 /*
- * Computes the sums over all particles at particles first ... first + count - 1 of `at`, which may be the same particles, on one thread.
- * gradient 0: only potentials are computed, and the rest of the block is not set.
+ * Computes the sums over all particles at particles first ... first + count - 1, on one thread.  gradient 0: only potentials are computed,
+ * and the rest of the block is not set.
  */
-void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, int64_t first, int64_t count, int gradient,
-                      fmm_block *block);
-/* Computes the sums over all particles at the positions begin ... end - 1 of `at`, on all threads.  together: number of positions that a
- * thread processes at a time, at most FMM_BLOCK. */
-void fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, int64_t begin, int64_t end, int64_t together, fmm_field *field);
+void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t count, int gradient, fmm_block *block);
+/* Computes the sums over all particles at the particles begin ... end - 1, block by block on all threads. */
+void fmm_direct_range(const fmm_particles *particles, int64_t begin, int64_t end, fmm_field *field);
+/* Computes the sums over all particles at the positions of `at`, of which there may be few: threads divide the particles.  The result is
+ * the same for any number of threads.  Errors: MEMORY. */
+yoke_status fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field);
 
 #endif

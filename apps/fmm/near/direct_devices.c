@@ -23,7 +23,7 @@ static void sum_on_host(int64_t first, int64_t last, void *const *arrays, void *
     for (int64_t begin = first; begin < last; begin += FMM_BLOCK) {
         fmm_block block;
         int64_t count = last - begin < FMM_BLOCK ? last - begin : FMM_BLOCK;
-        fmm_direct_block(particles, particles, begin, count, s->gradient, &block);
+        fmm_direct_block(particles, begin, count, s->gradient, &block);
         for (int64_t i = 0; i < count; i++) {
             double *at = packed + s->width * (begin + i);
             at[0] = block.potential[i];

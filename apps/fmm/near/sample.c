@@ -29,8 +29,8 @@ static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge,
         r->at->z[k] = scaled->z[r->which[k]];
         r->at->charge[k] = charge[r->which[k]];
     }
-    fmm_direct_at(scaled, r->at, 0, r->count, FMM_FEW_PLACES, r->exact);
-    yoke_status status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
+    yoke_status status = fmm_direct_at(scaled, r->at, r->exact);
+    if (!status) status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
     if (!status) set_squares(scaled, r);
     return status;
 }

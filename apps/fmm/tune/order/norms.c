@@ -55,9 +55,9 @@ static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *su
     }
     if (!status) {
         some->softening = p->softening;
-        fmm_direct_at(some, at, 0, places, FMM_FEW_PLACES, sum);
+        status = fmm_direct_at(some, at, sum);
         for (int64_t k = 0; k < places; k++) sum->potential[k] *= sum->potential[k];
-        *absolute = root_mean(places, weights, sum->potential, &error);
+        if (!status) *absolute = root_mean(places, weights, sum->potential, &error);
     }
     fmm_particles_destroy(some);
     fmm_particles_destroy(at);
