@@ -255,8 +255,7 @@ static fmm_field *at_some(const fmm_particles *particles, const fmm_particles *a
     return field;
 }
 
-/* Fewer particles than a vector, some more than fill vectors, and so many that segments have several tiles; also more positions than are
- * processed together. */
+/* No particles, one segment, two segments, and longer ones; also more positions than are processed together. */
 static void sums_at_few_positions_are_plain_sums(void **state)
 {
     (void)state;
