@@ -59,7 +59,7 @@ typedef struct yoke_fmm_options {
  * yoke_fmm_create_for is for other languages: interface_number is the YOKE_INTERFACE from which their declarations were made.
  * Errors: ARGUMENT (another interface; an option outside its range, or options that contradict each other: `error` and `order` or `direct`,
  * `direct` and `depth` or `leaf`, `error_of_forces` and `potential_only`, `softening` and `skip_coincident`, `share` without `devices`; the
- * message names them), MEMORY.
+ * message names them), INPUT (`declared` states no powers), MEMORY.
  */
 YOKE_API yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, const yoke_fmm_options *options, yoke_fmm **fmm);
 static inline yoke_status yoke_fmm_create(yoke_context *context, const yoke_fmm_options *options, yoke_fmm **fmm)
@@ -96,8 +96,8 @@ typedef struct yoke_fmm_field {
  * decide when.  If the store has no costs yet, they are measured first; on two cores of an AMD EPYC (Zen 3) this takes 3 to 8 s.
  * Errors: ARGUMENT (NULL, a count outside its range, a negative stride), INPUT (a position or charge that is not finite, or particles with
  * charges at the same position: the message names the particle; charges too different to be summed: the message names them; an error that
- * cannot be reached: the message has one that can be; a depth that is too great for the softening), INTERRUPTED, MEMORY; those of
- * yoke_run_create.
+ * cannot be reached: the message has one that can be; a depth that is too great for the softening; a softening below 1e-90 of the largest
+ * coordinate), INTERRUPTED, MEMORY; those of yoke_run_create.
  */
 YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles);
 

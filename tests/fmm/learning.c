@@ -4,6 +4,7 @@
 
 #include "clouds.h"
 #include "known_costs.h"
+#include "solve/solve.h"
 #include "tune/choose.h"
 #include "tune/tune.h"
 
@@ -122,12 +123,53 @@ static void what_runs_taught_is_in_the_store(void **state)
     (void)remove(path);
 }
 
+/* Returns the number of runs that the store knows of, after a run that chooses its tree itself or after such a choice. */
+static int runs_after(const char *path, const fmm_particles *p, int chooses_before)
+{
+    const fmm_solver_options options = {.request = {.error = 1e-6}, .order = -1, .depth = -1, .gradient = true, .store = path};
+    fmm_solver *solver = NULL;
+    fmm_solution found;
+    fmm_field *field = NULL;
+    assert_int_equal(fmm_field_create(context, p->count, 1, &field), YOKE_OK);
+    assert_int_equal(fmm_solver_create(context, &options, &solver), YOKE_OK);
+    if (chooses_before) assert_int_equal(fmm_solver_choose(solver, p, &found), YOKE_OK);
+    for (int k = 0; k < 2; k++) /* the second run of the same tree teaches nothing */
+        assert_int_equal(fmm_solver_run(solver, p, k || chooses_before ? FMM_NOTHING_NEW : FMM_NEW_PLACES, field, &found), YOKE_OK);
+    assert_true(fmm_chosen(&fmm_solver_tuned(solver)->choice)->measured.tree > fmm_solver_tuned(solver)->sort_s);
+    fmm_solver_destroy(solver);
+    fmm_field_destroy(field);
+    yoke_run *run = open_run(path);
+    fmm_machine machine;
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
+    yoke_run_destroy(run);
+    return machine.factor[FMM_PART_FAR].runs;
+}
+
+static void a_run_after_the_choice_of_its_tree_teaches_too(void **state)
+{
+    (void)state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "tune-after-%ld.json", (long)getpid());
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    fmm_particles *p = cloud_create(context, UNIFORM, 40000);
+    assert_int_equal(runs_after(path, p, 0), 1);
+    assert_int_equal(runs_after(path, p, 1), 2);
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(costs_measured_on_a_busy_machine_heal_within_some_runs),
     cmocka_unit_test(disturbed_costs_heal_faster),
     cmocka_unit_test(disturbed_runs_do_not_change_what_is_predicted),
     cmocka_unit_test(what_runs_have_in_common_is_learned),
     cmocka_unit_test(what_runs_taught_is_in_the_store),
+    cmocka_unit_test(a_run_after_the_choice_of_its_tree_teaches_too),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

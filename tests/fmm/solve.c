@@ -211,7 +211,7 @@ static void orders_do_not_alternate(void **state)
     fmm_particles_destroy(p);
 }
 
-/* An order that is too low by a prediction that is wrong. */
+
 /* Where all particles come together there is no far field, and one again when they part. */
 static void a_softening_bounds_trees_as_long_as_it_has_to(void **state)
 {
@@ -263,6 +263,74 @@ static void an_order_is_raised_until_the_sample_says_that_it_does(void **state)
     fmm_solver_destroy(solver);
     fmm_field_destroy(field);
     fmm_field_destroy(right);
+    fmm_particles_destroy(p);
+}
+
+/* The tree is then chosen for the order that the check confirmed, which may be predicted too low again. */
+static void a_confirmed_order_is_kept_with_another_tree(void **state)
+{
+    (void)state;
+    fmm_particles *p = charged(UNIFORM, COUNT);
+    fmm_solver *solver = made(usual());
+    const int needed = solved(solver, p, FMM_NEW_PLACES, NULL).order, more = 3;
+    fmm_accuracy_raise(&solver->accuracy, needed + more); /* as if the run had shown that `needed` is too low */
+    solver->sampled = 0;
+    assert_int_equal(solved(solver, p, FMM_NOTHING_NEW, NULL).order, needed + more);
+    fmm_solution found = solved(solver, p, FMM_NEW_PLACES, NULL);
+    assert_true(found.chose && found.tree_because == FMM_ORDER && found.order_because == FMM_ORDER);
+    assert_int_equal(found.order, needed + more);
+    assert_int_equal(fmm_chosen(&solver->tuned.choice)->order, needed + more);
+    found = solved(solver, p, FMM_NEW_PLACES, NULL);
+    assert_true(!found.chose && !found.order_because && found.order == needed + more);
+    fmm_accuracy_raise(&solver->accuracy, needed + 2 * more);
+    solver->sampled = 1; /* the error fell: a lower order may suffice */
+    assert_int_equal(solved(solver, p, FMM_NOTHING_NEW, NULL).order, needed + 2 * more);
+    found = solved(solver, p, FMM_NEW_PLACES, NULL);
+    assert_true(found.tree_because == FMM_ORDER && abs(found.order - needed) <= 1 && found.sample.potential <= 1e-4);
+    fmm_solver_destroy(solver);
+    fmm_particles_destroy(p);
+}
+
+/* Also for a given tree, whose counts do not depend on the charges. */
+static void an_order_that_is_asked_for_is_that_of_a_new_solver(void **state)
+{
+    (void)state;
+    fmm_solver_options options = usual();
+    options.depth = 3;
+    fmm_particles *p = charged(UNIFORM, COUNT);
+    fmm_solver *solver = made(options), *fresh = made(options);
+    fmm_solution found, other;
+    assert_int_equal(fmm_solver_choose(solver, p, &found), YOKE_OK);
+    assert_int_equal(found.order_because, FMM_FIRST);
+    for (int64_t i = 0; i < COUNT; i++) p->charge[i] = (i + 1) % 3 ? 1 : -1; /* with the same sums */
+    assert_int_equal(fmm_solver_choose(solver, p, &found), YOKE_OK);
+    assert_int_equal(fmm_solver_choose(fresh, p, &other), YOKE_OK);
+    assert_int_equal(found.order_because, FMM_ASKED);
+    assert_true(found.order == other.order && found.predicted_potential == other.predicted_potential);
+    fmm_solver_destroy(solver);
+    fmm_solver_destroy(fresh);
+    fmm_particles_destroy(p);
+}
+
+static void refused_particles_leave_the_choice_as_it_is(void **state)
+{
+    (void)state;
+    fmm_solver_options options = usual();
+    options.remedy = "move one of them";
+    fmm_particles *p = charged(UNIFORM, COUNT);
+    fmm_field *field = NULL;
+    fmm_solver *solver = made(options);
+    assert_int_equal(fmm_field_create(context, COUNT, 1, &field), YOKE_OK);
+    fmm_solution found = solved(solver, p, FMM_NEW_PLACES, field);
+    const int order = found.order;
+    const double x = p->x[1], y = p->y[1], z = p->z[1];
+    p->x[1] = p->x[0], p->y[1] = p->y[0], p->z[1] = p->z[0];
+    assert_int_equal(fmm_solver_run(solver, p, FMM_NEW_PLACES, field, &found), YOKE_ERROR_INPUT);
+    p->x[1] = x, p->y[1] = y, p->z[1] = z;
+    found = solved(solver, p, FMM_NEW_PLACES, field);
+    assert_true(!found.chose && !found.tree_because && !found.order_because && found.order == order);
+    fmm_solver_destroy(solver);
+    fmm_field_destroy(field);
     fmm_particles_destroy(p);
 }
 
@@ -336,6 +404,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_jumps_is_chosen_anew_once),
     cmocka_unit_test(orders_do_not_alternate),
     cmocka_unit_test(a_softening_bounds_trees_as_long_as_it_has_to),
+    cmocka_unit_test(a_confirmed_order_is_kept_with_another_tree),
+    cmocka_unit_test(an_order_that_is_asked_for_is_that_of_a_new_solver),
+    cmocka_unit_test(refused_particles_leave_the_choice_as_it_is),
     cmocka_unit_test(an_order_is_raised_until_the_sample_says_that_it_does),
     cmocka_unit_test(an_order_is_not_raised_if_that_does_not_reduce_the_error),
     cmocka_unit_test(each_stage_is_told_and_can_be_the_last),

@@ -12,7 +12,7 @@
 /* The columns of the table of --explain (fmm_tuned_text) and of the table of several frames, for the help text. */
 extern const app_column fmm_explain_columns[];
 
-/* Writes data, script and, if gnuplot is installed, the figure: predicted and measured seconds of uniform trees by depth.
+/* Writes data, script and, if gnuplot is installed, the figure: predicted and measured seconds of the compared trees, those of uniform trees by depth.
  * Errors: those of app_plot_split and app_plot_write. */
 yoke_status fmm_explain_plot(yoke_context *context, const char *path, const fmm_tuned *tuned);
 

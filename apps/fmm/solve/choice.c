@@ -39,13 +39,14 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t 
     s->method = NULL;
     s->direct = direct;
     s->ordered = false;
+    s->teaches = tree != NULL;
     yoke_region *region;
     yoke_status status = fmm_solver_begin_energy(s, &region);
     if (!status) status = fmm_method_create(particles, &options, &s->method);
     const yoke_status ended = fmm_solver_end_energy(s, region);
     if (!status) status = ended;
     s->solution.built = true;
-    s->solution.tree_s = sort_s + yoke_clock_s() - begin_s;
+    s->solution.tree_s = s->tree_s = sort_s + yoke_clock_s() - begin_s;
     return status ? status : fmm_solver_refuse_coincident(s);
 }
 
@@ -154,24 +155,34 @@ static yoke_status choose_order_again(fmm_solver *s, const fmm_particles *partic
     return YOKE_OK;
 }
 
+/* As choose_order, but no order below `least` is chosen.  0: there is no such bound. */
+static yoke_status choose_order_from(fmm_solver *s, const fmm_particles *particles, int least, int guess)
+{
+    yoke_status status = choose_order(s, particles, guess);
+    if (!status && s->accuracy.order < least) fmm_accuracy_raise(&s->accuracy, least);
+    return status;
+}
+
 /* Returns the reason why the order of the previous call cannot be kept. */
-static fmm_reason why_order(const fmm_solver *s)
+static fmm_reason why_order(const fmm_solver *s, bool anew)
 {
     if (s->ordered) return s->solution.tree_because; /* it was chosen with the tree, or nothing has changed */
     if (!s->order_known) return FMM_FIRST;
+    if (anew) return FMM_ASKED;
     if (s->options.check == 0) return FMM_UNCHECKED;
     const fmm_reason reason = fmm_sizes_compare(&s->last, &s->order_sizes);
     return reason || !s->error_fell ? reason : FMM_ERROR;
 }
 
-yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
+yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles, bool anew)
 {
     fmm_solution *found = &s->solution;
     yoke_status status = YOKE_OK;
     found->order = s->options.order;
     if (!fmm_chooses_order(s)) return YOKE_OK;
-    found->order_because = why_order(s);
-    if (!s->ordered && found->order_because) status = s->order_known ? choose_order_again(s, particles) : choose_order(s, particles, 0);
+    found->order_because = why_order(s, anew);
+    if (!s->ordered && found->order_because)
+        status = s->order_known && !anew ? choose_order_again(s, particles) : choose_order(s, particles, 0);
     if (status) return status;
     if (found->order_because) s->order_sizes = s->last;
     s->ordered = true;
@@ -199,14 +210,15 @@ static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells,
 }
 
 /* Finds the tree and the order.  The best tree depends on the order, and the order depends slightly on the tree: the tree is chosen with
- * a usual order first, then with the order that this tree needs. */
-static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
+ * a usual order first, then with the order that this tree needs.  least: the order that the check of the last call confirmed, because
+ * the predicted one may be too low again; 0: none. */
+static yoke_status find_both(fmm_solver *s, const fmm_particles *particles, int least)
 {
-    const int usual = fmm_order_guess(s->options.request.error);
+    const int usual = least ? least : fmm_order_guess(s->options.request.error);
     yoke_status status = find_tree(s, particles, true, usual, USUAL_FINER);
     if (!status) status = build_chosen(s, particles);
     const double before_s = s->solution.tune_s;
-    if (!status) status = choose_order(s, particles, 0);
+    if (!status) status = choose_order_from(s, particles, least, least);
     const double order_s = s->solution.tune_s - before_s;
     const uint64_t waves = s->waves;
     const int finer = waves ? finer_of(&s->accuracy) : USUAL_FINER;
@@ -222,7 +234,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
         return YOKE_OK;
     }
     status = build_chosen(s, particles);
-    return status ? status : choose_order(s, particles, s->accuracy.order);
+    return status ? status : choose_order_from(s, particles, least, s->accuracy.order);
 }
 
 static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
@@ -237,10 +249,11 @@ static yoke_status create_tuner(fmm_solver *s, const fmm_particles *particles)
 /* Finds and builds the best tree. */
 static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
+    const bool confirmed = s->solution.tree_because == FMM_ORDER && s->order_known && s->options.check != 0 && !s->error_fell;
     yoke_status status;
     fmm_tuner_set_particles(s->tuner, particles);
     if (fmm_chooses_order(s)) {
-        status = find_both(s, particles);
+        status = find_both(s, particles, confirmed ? s->order : 0);
     } else {
         status = find_tree(s, particles, true, s->options.order, NO_WAVES);
         if (!status) status = build_chosen(s, particles);
@@ -279,8 +292,9 @@ static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_r
 {
     /* with the same `direct`, so that only changes of the particles change the counts */
     yoke_status status = build(s, particles, s->direct, NULL);
-    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES; /* leaves are now smaller than the softening */
-    if (status) return status == YOKE_ERROR_INPUT ? YOKE_OK : status;
+    const bool too_deep = status == YOKE_ERROR_INPUT && !s->method;
+    if (too_deep) *reason = FMM_LEAVES; /* leaves are now smaller than the softening */
+    if (status) return too_deep ? YOKE_OK : status;
     fmm_sizes is = fmm_solver_sizes(s, particles);
     is.charge = s->tree_sizes.charge, is.charges = s->tree_sizes.charges;
     *reason = fmm_sizes_compare(&is, &s->tree_sizes);

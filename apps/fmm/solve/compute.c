@@ -69,16 +69,18 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
     fmm_choice *choice = &s->tuned.choice;
     if (!s->chosen || s->options.measure_all || s->options.measure) return; /* all trees were measured in the same way */
-    if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
+    if (!s->solution.devices.simulated) taken.tree = s->tree_s;
     taken.total = taken.tree + taken.near + taken.far;
     fmm_choice_tree(choice, fmm_choice_taken(choice))->measured = taken;
 }
 
-/* Learns from a run whose tree was chosen for these particles.  If devices share the near field, their run learns from its own times. */
+/* Learns from the first run of a tree that was chosen for these particles, in this call or by fmm_solver_choose.  If devices share the
+ * near field, their run learns from its own times. */
 static yoke_status learn(fmm_solver *s)
 {
-    if (!s->chosen || !s->solution.chose || s->options.devices || s->options.measure_all) return YOKE_OK;
-    return fmm_tuner_learn(s->tuner, &s->tuned);
+    const bool learns = s->chosen && s->teaches && !s->options.devices && !s->options.measure_all;
+    s->teaches = false;
+    return learns ? fmm_tuner_learn(s->tuner, &s->tuned) : YOKE_OK;
 }
 
 /* Sets the order and, if their set was chosen, the plane waves. */
@@ -122,6 +124,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     yoke_status status = set_order(s, order);
     if (!raised) fmm_method_set_single(s->method, fmm_solver_is_single(s, particles));
     if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* time of the order's tables */
+    if (found->built || s->teaches) s->tree_s += yoke_clock_s() - begin_s;
     if (!status) fmm_method_get_memory(s->method);
     if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are included in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
@@ -151,15 +154,6 @@ static int order_missing(const fmm_solver *s)
     return fmm_order_missing(&s->options.request, &s->accuracy, &found->sample, found->order);
 }
 
-/* The error found for the requested quantity. */
-static double error_found(const fmm_solver *s)
-{
-    const fmm_sample *sample = &s->solution.sample;
-    return s->solution.of == FMM_ENERGY   ? fmm_energy_error(&s->accuracy, sample)
-           : s->solution.of == FMM_FORCES ? sample->force
-                                          : sample->potential;
-}
-
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
@@ -168,18 +162,18 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
     if (!status) status = run(s, particles, found->order, false, field);
     if (!status) status = learn(s);
     double before = INFINITY;
-    for (int missing; !status && (missing = order_missing(s)) > 0 && error_found(s) < before;) {
-        before = error_found(s);
+    for (int missing; !status && (missing = order_missing(s)) > 0 && fmm_solver_sampled_error(s) < before;) {
+        before = fmm_solver_sampled_error(s);
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
-                 error_found(s), found->requested_error, found->order + missing);
+                 fmm_solver_sampled_error(s), found->requested_error, found->order + missing);
         found->raised += missing;
         status = run(s, particles, found->order + missing, true, field);
         fmm_accuracy_raise(&s->accuracy, found->order);
     }
-    if (!status && fmm_chooses_order(s) && found->raised && error_found(s) > found->requested_error)
-        yoke_log(s->context, YOKE_LOG_WARNING, "an error of %.2g remains instead of %.2g: higher orders do not reduce it", error_found(s),
-                 found->requested_error);
+    if (!status && fmm_chooses_order(s) && found->raised && fmm_solver_sampled_error(s) > found->requested_error)
+        yoke_log(s->context, YOKE_LOG_WARNING, "an error of %.2g remains instead of %.2g: higher orders do not reduce it",
+                 fmm_solver_sampled_error(s), found->requested_error);
     if (fmm_chooses_order(s)) found->predicted_energy = s->accuracy.energy;
     if (s->options.keeps_memory)
         found->memory_bytes = s->memory.bytes, found->memory_s = s->memory.seconds, found->memory_predicted_s = s->memory.predicted_s;

@@ -49,10 +49,19 @@ fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
     return FMM_KEPT;
 }
 
+double fmm_solver_sampled_error(const fmm_solver *s)
+{
+    const fmm_sample *sample = &s->solution.sample;
+    if (!sample->count) return NAN;
+    return s->solution.of == FMM_ENERGY   ? fmm_energy_error(&s->accuracy, sample)
+           : s->solution.of == FMM_FORCES ? sample->force
+                                          : sample->potential;
+}
+
 void fmm_solver_remember(fmm_solver *s)
 {
     const fmm_solution *found = &s->solution;
-    const double sampled = found->sample.count ? found->of == FMM_FORCES ? found->sample.force : found->sample.potential : (double)NAN;
+    const double sampled = fmm_solver_sampled_error(s);
     s->order = found->order;
     s->last.far_pairs = found->far_pairs;
     if (isnan(s->tree_sizes.far_pairs)) s->tree_sizes.far_pairs = found->far_pairs; /* the first run of the choice */

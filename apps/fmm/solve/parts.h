@@ -33,6 +33,8 @@ struct fmm_solver {
     const fmm_particles *given; /* particles of this call, where the user has them */
     fmm_method *method;         /* for the last particles; NULL: there is none */
     fmm_new_memory memory;      /* of this call */
+    double tree_s;              /* seconds in which it was built */
+    bool teaches;               /* it is the tree for which predictions were made, and no run of it was learned from */
     int64_t direct;             /* of the method, as in fmm_method_options */
     int order;                  /* order of the last run */
     uint64_t waves;             /* levels of the kept tree that have plane waves, if there is a set for the error */
@@ -68,8 +70,8 @@ yoke_status fmm_solver_open_meters(fmm_solver *s);
 /* Measures a part of the call's energy, and adds it to the solution.  region: NULL without meters.  Errors: MEMORY. */
 yoke_status fmm_solver_begin_energy(fmm_solver *s, yoke_region **region);
 yoke_status fmm_solver_end_energy(fmm_solver *s, yoke_region *region);
-/* Finds the order for the kept tree, if the order is chosen, and reports it. */
-yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles);
+/* Finds the order for the kept tree, if the order is chosen, and reports it.  anew: the order of the last call is not kept. */
+yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles, bool anew);
 /*
  * Whether the near field may be in single precision: for a requested error to which this adds little, without softening and on the cores
  * alone.  The first function is used before there is a tree.
@@ -87,6 +89,8 @@ fmm_sizes fmm_solver_sizes(const fmm_solver *s, const fmm_particles *particles);
 fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was);
 /* After a run: stores the numbers by which the next call decides. */
 void fmm_solver_remember(fmm_solver *s);
+/* The sampled error of the requested quantity; NaN: there is no sample. */
+double fmm_solver_sampled_error(const fmm_solver *s);
 
 /* Opens the run of the devices, once for all calls, because it learns from each of them.  Errors: those of fmm_shared_open. */
 yoke_status fmm_solver_open_devices(fmm_solver *s);

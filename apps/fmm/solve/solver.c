@@ -119,7 +119,7 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *given, const fmm_
         s->ordered = false, status = fmm_solver_refuse_coincident(s);
     if (status) return status;
     s->last = fmm_solver_sizes(s, particles);
-    status = fmm_solver_find_order(s, particles);
+    status = fmm_solver_find_order(s, particles, anew);
     if (status) return status;
     s->order = found->order;
     const fmm_tree *tree = fmm_method_tree(s->method);
