@@ -211,7 +211,6 @@ static void orders_do_not_alternate(void **state)
     fmm_particles_destroy(p);
 }
 
-
 /* Where all particles come together there is no far field, and one again when they part. */
 static void a_softening_bounds_trees_as_long_as_it_has_to(void **state)
 {
