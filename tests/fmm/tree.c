@@ -252,6 +252,21 @@ static void each_pair_of_particles_is_in_one_field_once(void **state)
         }
 }
 
+/* Coordinates that are rounded to 0 in the tree's units; without a scale they keep their sign. */
+static void boxes_hold_particles_just_below_zero(void **state)
+{
+    (void)state;
+    for (int exponent = -2; exponent <= 2; exponent++) {
+        fmm_particles *p = cloud_create(context, UNIFORM, 100);
+        fmm_tree *tree = NULL;
+        for (int64_t i = 0; i < p->count; i++) p->x[i] = ldexp(p->x[i] / 2 + 0.25, exponent);
+        p->x[7] = -1e-200;
+        if (fmm_tree_create(p, fmm_box_scaled(p, 0), 3, &tree)) fail_msg("%s", yoke_last_error(context));
+        fmm_tree_destroy(tree);
+        fmm_particles_destroy(p);
+    }
+}
+
 /* The lowest cells in each coordinate hold all particles. */
 static void boxes_of_cells_have_so_many_along_each_side(void **state)
 {
@@ -447,6 +462,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_hold_the_particles_that_lie_in_them),
     cmocka_unit_test(trees_are_the_same_at_each_number_of_threads),
     cmocka_unit_test(each_pair_of_particles_is_in_one_field_once),
+    cmocka_unit_test(boxes_hold_particles_just_below_zero),
     cmocka_unit_test(boxes_of_cells_have_so_many_along_each_side),
     cmocka_unit_test(cells_of_a_lattice_are_alike),
     cmocka_unit_test(trees_in_a_scaled_box_are_those_of_scaled_particles),

@@ -141,7 +141,7 @@ yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *re
     if (status || !found.count) return status;
     const int64_t i = found.first, j = found.second;
     const bool differ = particles->x[i] != particles->x[j] || particles->y[i] != particles->y[j] || particles->z[i] != particles->z[j];
-    const char *nearly = differ ? ", but for less than 7e-139 of the largest coordinate:" : "";
+    const char *nearly = differ ? ", but for less than 4e-87 of the largest coordinate:" : "";
     return yoke_fail(particles->context, YOKE_ERROR_INPUT,
                      "particles %lld and %lld have charges and lie at the same place%s (%.17g, %.17g, %.17g)%s; %s", (long long)i + 1,
                      (long long)found.second + 1, nearly, particles->x[i], particles->y[i], particles->z[i],

@@ -31,7 +31,7 @@ static inline double fmm_times(double value, fmm_power power)
 static inline double fmm_scale_coordinate(double value, fmm_power unit)
 {
     const double scaled = fmm_times(value, unit);
-    return fabs(scaled) < 0x1p-459 ? 0 : scaled; /* the others differ by 2^-511 at least, whose square is a normal number */
+    return fabs(scaled) < 0x1p-287 ? 0 : scaled; /* the others differ by 2^-340 at least, whose third power is a normal number */
 }
 
 /* The smallest and the largest coordinates; 0 without particles. */
@@ -44,7 +44,7 @@ fmm_extent fmm_extent_of(const fmm_particles *particles);
 int fmm_scale_length(const fmm_particles *particles, const fmm_extent *extent);
 
 /*
- * Creates the particles in these units.  Nothing is rounded, except that coordinates below 2^-459 (7e-139) of the largest become 0:
+ * Creates the particles in these units.  Nothing is rounded, except that coordinates below 2^-287 (4e-87) of the largest become 0:
  * particles that are nearer together than that are at the same position.  Errors: those of fmm_scale_charges and fmm_scale_check_softening,
  * MEMORY.
  */

@@ -65,14 +65,17 @@ fmm_box fmm_box_around(const fmm_particles *particles)
     return box_around(&extent, particles->count, 0);
 }
 
+/* A coordinate in units of the box. */
+static inline double place(double value, fmm_power unit) { return unit.exponent ? fmm_scale_coordinate(value, unit) : value; }
+
 fmm_box fmm_box_scaled(const fmm_particles *particles, int64_t cells)
 {
     fmm_extent extent = fmm_extent_of(particles);
     const int length = fmm_scale_length(particles, &extent);
     const fmm_power unit = fmm_power_of(-length);
     for (int c = 0; c < 3; c++) {
-        extent.low[c] = fmm_scale_coordinate(extent.low[c], unit);
-        extent.high[c] = fmm_scale_coordinate(extent.high[c], unit);
+        extent.low[c] = place(extent.low[c], unit);
+        extent.high[c] = place(extent.high[c], unit);
     }
     fmm_box box = box_around(&extent, particles->count, cells);
     box.length = length;
@@ -85,9 +88,6 @@ static uint32_t cell_of(double t, int32_t cells)
     const int32_t cell = (int32_t)(t * cells);
     return (uint32_t)(cell - (cell == cells));
 }
-
-/* A coordinate in units of the box. */
-static inline double place(double value, fmm_power unit) { return unit.exponent ? fmm_scale_coordinate(value, unit) : value; }
 
 /* Computes the keys of the particles' cells on a level.  Errors: ARGUMENT. */
 static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int level, uint64_t *keys)
