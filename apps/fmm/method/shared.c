@@ -263,13 +263,13 @@ static yoke_status report(fmm_shared *s)
             *to = p == 0               ? d->near_s
                   : phase->cut == 0    ? d->results_s
                   : phase->device != i ? (double)NAN
-                  : i == s->host       ? d->far_s
+                  : i == s->host       ? d->far_s + s->saved_s
                                        : d->places_s;
         }
     yoke_status status = yoke_run_end(s->run, &told, &took);
     s->told.measured.time_s += took.time_s;
     s->told.measured.energy_j += took.energy_j;
-    if (s->far && s->host >= 0) s->told.far_s = s->device[s->host].far_s;
+    if (s->far && s->host >= 0) s->told.far_s = s->device[s->host].far_s + s->saved_s;
     return status;
 }
 
@@ -356,6 +356,7 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
                                 .measured = {0, 0, NAN, NAN, NAN},
                                 .far_s = NAN,
                                 .simulated = s->host >= 0 && !strcmp(s->list[s->host].info->kind, "sim")};
+    s->saved_s = s->told.simulated ? 0 : saved_s; /* virtual seconds are those of the whole far field */
     for (int i = 0; i < s->count; i++) s->device[i].pairs = 0, s->device[i].seconds = s->device[i].frequency_hz = NAN;
     status = work_all(s);
     if (!status) status = fmm_method_finish(m, charge, field);

@@ -133,9 +133,12 @@ yoke_status fmm_shared_measure(fmm_shared *s, const double *charge, const fmm_fi
     }
     of.call_s = 0;
     if (!status && parts & FMM_SHARED_FAR && s->host >= 0 && s->work.far_units > 0) {
+        const bool expanded = s->m->is_expanded;
+        s->m->is_expanded = false; /* the whole far field is measured; the expansions are then the same */
         of.work = far, of.trial = try_far, of.use = YOKE_RUN_HOSTS;
         of.min_units = whole(simulated ? s->work.far_units / LEAST_PART : s->work.far_units), of.max_units = whole(s->work.far_units);
         status = calibrate(s, &of);
+        s->m->is_expanded = expanded;
     }
     if (!status && parts & FMM_SHARED_COPIES && s->m->tree->count > 0) {
         of.work = fmm_shared_places_name(), of.trial = try_places, of.use = YOKE_RUN_ACCELERATORS;

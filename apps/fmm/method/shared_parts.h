@@ -57,6 +57,7 @@ struct fmm_shared {
     int threads;
     fmm_worker *workers; /* [threads] */
     fmm_method_seconds far_s;
+    double saved_s; /* seconds that the measured far field lacks, because the choice of the order has done its upward pass */
     bool far_done;
     fmm_shared_device device[FMM_MAX_DEVICES];
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "method/shared_parts.h"
+#include "method/sources.h"
 #include "near/kernels/pairs.h"
 
 /* Sizes of leaves whose costs are measured.  In smaller leaves pairs are so expensive that no tree with them is the best where there are
@@ -43,27 +44,24 @@ const char *fmm_shared_places_name(void) { return places_work; }
 static const char *const results_works[] = {"fmm results potential", "fmm results"};
 const char *fmm_shared_results_name(int gradient) { return results_works[gradient != 0]; }
 
-/* yoke_embed_text */
-extern const char fmm_pair_text[], fmm_leaves_text[], fmm_near_text[], fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[],
-    fmm_wave_levels_text[], fmm_between_text[], fmm_harmonics_text[];
+extern const char fmm_pair_text[], fmm_leaves_text[]; /* of the devices' programs (yoke_embed_text) */
 
 static yoke_status tell_works(yoke_run *run)
 {
-    char threads[32], name[FMM_SHARED_NAME];
+    enum { OF_FAR = 3, OF_NEAR = OF_FAR + 2 };
+    char threads[32], sources[FMM_FINGERPRINT_BYTES], name[FMM_SHARED_NAME];
+    const char *const texts[OF_NEAR] = {fmm_pairs_select()->name, threads, sources, fmm_pair_text, fmm_leaves_text};
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
-    const char *const near_texts[] = {fmm_pair_text,       fmm_leaves_text,          fmm_near_text,
-                                      fmm_near_pairs_text, fmm_pairs_select()->name, threads};
-    const char *const far_texts[] = {fmm_translate_text,       fmm_waves_text, fmm_wave_levels_text, fmm_between_text, fmm_harmonics_text,
-                                     fmm_pairs_select()->name, threads};
+    fmm_fingerprint(0, NULL, sources);
     yoke_status status = YOKE_OK;
     for (int gradient = 0; gradient < 2; gradient++) {
         for (size_t k = 0; k < sizeof leaf_sizes / sizeof *leaf_sizes && !status; k++) {
             fmm_shared_near_name(leaf_sizes[k], gradient, name);
-            status = yoke_run_work(run, name, near_texts, sizeof near_texts / sizeof *near_texts);
+            status = yoke_run_work(run, name, texts, OF_NEAR);
         }
         for (int order = 0; order <= FMM_MAX_ORDER && !status; order++) {
             fmm_shared_far_name(order, gradient, name);
-            status = yoke_run_work(run, name, far_texts, sizeof far_texts / sizeof *far_texts);
+            status = yoke_run_work(run, name, texts, OF_FAR);
         }
     }
     return status;

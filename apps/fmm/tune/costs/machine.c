@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "method/sources.h"
 #include "near/kernels/pairs.h"
 #include "tune/costs/factor_store.h"
 
@@ -105,32 +106,16 @@ void fmm_operation_text(fmm_operation operation, int size, int gradient, char te
     (void)snprintf(text, FMM_TEXT_BYTES, "%s%s", of_size, has_gradient(operation) && gradient ? ", with forces" : "");
 }
 
-/* Source texts of the measured operations (yoke_embed_text). */
-extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_between_text[],
-    fmm_harmonics_text[], fmm_near_text[], fmm_turns_text[], fmm_near_single_text[], fmm_batch_text[], fmm_batch_single_text[],
-    fmm_sort_text[], fmm_levels_text[], fmm_lists_text[], fmm_leaf_lists_text[], fmm_bench_text[], fmm_bench_cubes_text[],
-    fmm_bench_expansions_text[];
-
-/* Computes the FNV-1a hash of these texts.  It replaces them, because they are long and there are many works. */
-static void fingerprint(char text[17])
-{
-    const char *const sources[] = {fmm_near_pairs_text,  fmm_translate_text,       fmm_waves_text,        fmm_wave_levels_text,
-                                   fmm_between_text,     fmm_harmonics_text,       fmm_near_text,         fmm_turns_text,
-                                   fmm_near_single_text, fmm_batch_text,           fmm_batch_single_text, fmm_sort_text,
-                                   fmm_levels_text,      fmm_lists_text,           fmm_leaf_lists_text,   fmm_bench_text,
-                                   fmm_bench_cubes_text, fmm_bench_expansions_text};
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
-        for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
-    (void)snprintf(text, 17, "%016llx", (unsigned long long)sum);
-}
+/* Source texts of the benchmarks (yoke_embed_text). */
+extern const char fmm_bench_text[], fmm_bench_cubes_text[], fmm_bench_expansions_text[];
 
 yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure measure)
 {
-    char threads[32], sources[17], name[FMM_WORK_BYTES];
+    char threads[32], sources[FMM_FINGERPRINT_BYTES], name[FMM_WORK_BYTES];
+    const char *const benchmarks[] = {fmm_bench_text, fmm_bench_cubes_text, fmm_bench_expansions_text};
     const char *const texts[] = {fmm_pairs_select()->name, threads, sources, fmm_counter_source()};
     const int num_texts = measure ? 4 : 3;
-    fingerprint(sources);
+    fmm_fingerprint(3, benchmarks, sources); /* instead of the texts, because they are long and there are many works */
     yoke_status status = YOKE_OK;
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
     for (int o = 0; o < FMM_OPERATIONS; o++) {
