@@ -154,6 +154,36 @@ static void counted_operations_choose_a_depth_of_their_own(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Below the depths that may be the fastest for particles that fill their box. */
+static void the_depth_of_fewest_operations_is_found_on_a_plane(void **state)
+{
+    (void)state;
+    enum { ORDER = 4, DEEPER = 3 };
+    fmm_particles *p = cloud_create(context, PLANE, 20000);
+    fmm_analysis *analysis = NULL;
+    char path[64];
+    (void)snprintf(path, sizeof path, "tune-operations-%ld.json", (long)getpid());
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1, .by_operations = 1};
+    fmm_tuned tuned;
+    fmm_tuner *tuner = choose_tree(&options, p, ORDER, &tuned);
+    const int depth = tuned.choice.depth;
+    assert_true(depth > fmm_deep_enough(p->count) && depth < tuned.choice.last);
+    assert_int_equal(fmm_analysis_create(p, depth + DEEPER, &analysis), YOKE_OK);
+    fmm_depth at[FMM_MAX_DEPTH + 1];
+    for (int d = 0; d <= depth + DEEPER; d++) fmm_depth_predict(&machine, analysis, d, ORDER, 1, &at[d]);
+    for (int d = 0; d <= depth + DEEPER; d++) assert_true(at[d].by_operations >= at[depth].by_operations);
+    fmm_analysis_destroy(analysis);
+    fmm_tuner_destroy(tuner);
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
 /* An adaptive tree by plain arithmetic from the lists that it has; `near` costs the same for each pair. */
 static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity, int p)
 {
@@ -440,6 +470,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
+    cmocka_unit_test(the_depth_of_fewest_operations_is_found_on_a_plane),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(sorting_is_predicted_until_it_is_measured),

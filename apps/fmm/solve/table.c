@@ -127,9 +127,10 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
             100 * tuned->disturbed);
     if (choice->last > choice->first) {
         const int depth = fmm_depth_by_operations(choice);
-        add(w, "by counted operations alone depth %d would be taken", depth);
-        if (!choice->of[depth].devices) add(w, ", with %.3g %c", choice->of[depth].by_operations, unit); /* that model has no devices */
-        add(w, "; measured costs predict %.3g %c for it\n", choice->of[depth].predicted.total, unit);
+        add(w, "of these depths, %d has the fewest operations", depth);
+        if (!choice->of[depth].devices)
+            add(w, "; by them it takes %.3g %c", choice->of[depth].by_operations, unit); /* that model has no devices */
+        add(w, ", by measured costs %.3g %c\n", choice->of[depth].predicted.total, unit);
     }
     if (isnan(regret)) return;
     if (tuned->measure)

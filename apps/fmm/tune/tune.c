@@ -88,6 +88,12 @@ static int deeper_may_be_better(const fmm_tuner *t, const fmm_choice *choice)
     return below > 0 && below / (double)a->cells[last].leaves * choice->of[last].predicted.far < BY_FAR * best_s;
 }
 
+/* Whether a deeper tree may have fewer counted operations, if these choose the depth. */
+static int deeper_may_have_fewer_operations(const fmm_tuner *t, const fmm_choice *choice)
+{
+    return t->options->by_operations && choice->last < t->analysis->deepest && fmm_depth_by_operations(choice) == choice->last;
+}
+
 static void forget_between(fmm_tuner *t)
 {
     fmm_analysis_destroy(t->between);
@@ -198,7 +204,7 @@ static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
     if (!fixed && choice->last > deepest) choice->last = deepest;
     predict(t, order, choice);
     if (capacities) status = predict_capacities(t, order, choice);
-    while (!status && !fixed && deeper_may_be_better(t, choice)) {
+    while (!status && !fixed && (deeper_may_be_better(t, choice) || deeper_may_have_fewer_operations(t, choice))) {
         choice->last += choice->last < deepest - 1 ? 2 : 1;
         status = analyse(t, choice->last, capacities);
         if (!status) predict(t, order, choice);
