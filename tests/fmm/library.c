@@ -531,6 +531,31 @@ static void devices_share_the_near_field(void **state)
     }
 }
 
+static void cores_take_the_part_of_a_host_that_fails_while_its_works_are_measured(void **state)
+{
+    (void)state;
+    static const char *const text = "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-9, "
+                                    "\"fault\": {\"call\": 24, \"kind\": \"lost\"}}, " GPU("") "]}";
+    failing memory = {0};
+    char store[64];
+    (void)snprintf(store, sizeof store, "library-host-%ld.json", (long)getpid());
+    yoke_context *own = machine(text, &memory), *const other = context;
+    context = own;
+    keep_costs(store, 1e-9); /* of the simulated machine's cores */
+    context = other;
+    body *bodies = bodies_of(SHELLS);
+    yoke_fmm *fmm = made(own, (yoke_fmm_options){.order = 12, .store = store, .devices = "sim:cpu,sim:gpu"});
+    for (int step = 0; step < 2; step++) {
+        if (run(fmm, bodies)) fail_msg("%s", yoke_last_error(own));
+        assert_true(errors_of(bodies).potential < 1e-4);
+        assert_true(result_of(fmm).tuned == !step);
+    }
+    yoke_fmm_destroy(fmm);
+    yoke_context_destroy(own);
+    free(bodies);
+    (void)remove(store);
+}
+
 static void assert_first_potential(const body *b)
 {
     double potential = 0;
@@ -602,6 +627,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(softened_particles_may_be_at_one_place),
     cmocka_unit_test(a_program_ends_a_call_before_any_stage),
     cmocka_unit_test(devices_share_the_near_field),
+    cmocka_unit_test(cores_take_the_part_of_a_host_that_fails_while_its_works_are_measured),
     cmocka_unit_test(bad_options_are_named),
     cmocka_unit_test(charges_at_one_position_are_refused_in_any_call),
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),

@@ -213,7 +213,7 @@ static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
-static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
+static yoke_status choose_with_host(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
     int taken = 0;
@@ -229,6 +229,17 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     if (!status) status = take_best(t, order, choice);
     if (!status && t->options->by_operations) fmm_choice_take_depth(choice, fmm_depth_by_operations(choice));
     return status;
+}
+
+/* If the last host fails while its works are measured, the calling thread's cores take its part, as they do if it fails in a run. */
+static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
+{
+    yoke_status status = choose_with_host(t, order, choice);
+    fmm_host_kind host = t->host;
+    if (status != YOKE_ERROR_UNAVAILABLE || t->host == FMM_HOST_NONE || fmm_shares_host(t->options->devices, &host)) return status;
+    if (host != FMM_HOST_NONE) return status;
+    *choice = (fmm_choice){0};
+    return choose_with_host(t, order, choice);
 }
 
 /* Adds to the predicted seconds of a tree; its energy grows with them. */

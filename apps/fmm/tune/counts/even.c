@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "particles/random.h"
+#include "particles/scale.h"
 
 enum {
     IN_CELL = 32,     /* approximate number of tested particles in a cell */
@@ -83,17 +84,10 @@ static yoke_status look(yoke_context *context, int64_t count, double *place, fmm
 /* Finds the sides of the box around all particles.  Returns the longest one. */
 static double find_sides(const fmm_particles *p, double side[3])
 {
-    const double *const at[3] = {p->x, p->y, p->z};
+    const fmm_extent extent = fmm_extent_of(p);
     double longest = 0;
     for (int c = 0; c < 3; c++) {
-        double least = at[c][0], most = at[c][0];
-#pragma omp parallel for reduction(min : least) reduction(max : most)
-        for (int64_t i = 1; i < p->count; i++) {
-            const double x = at[c][i];
-            least = x < least ? x : least;
-            most = x > most ? x : most;
-        }
-        side[c] = most - least;
+        side[c] = extent.high[c] - extent.low[c];
         longest = fmax(longest, side[c]);
     }
     return longest;
