@@ -21,15 +21,33 @@ void fmm_rounded_destroy(fmm_method *m)
     m->rounded = (fmm_rounded){0};
 }
 
+/* Sets the padding, which fmm_rounded_fill does not write. */
+static void set_padding(fmm_method *m)
+{
+    for (int c = 0; c < 4; c++) memset(m->rounded.at[c] + m->tree->count, 0, FMM_SINGLE_PACK * sizeof *m->rounded.at[c]);
+}
+
+/* Requests the memory of all arrays from the system. */
+static void get_memory(fmm_method *m)
+{
+    for (int c = 0; c < 4; c++) fmm_pages_get(m->rounded.at[c], (size_t)m->tree->count * sizeof *m->rounded.at[c], m->memory);
+    fmm_pages_get(m->rounded.centre, (size_t)m->tree->leaves.count * sizeof *m->rounded.centre, m->memory);
+}
+
 yoke_status fmm_rounded_create(fmm_method *m)
 {
     yoke_status status = YOKE_OK;
     if (m->rounded.centre) return status;
     for (int c = 0; c < 4 && !status; c++)
-        status = yoke_allocate(m->context, m->tree->count + FMM_SINGLE_PACK, sizeof *m->rounded.at[c], &m->rounded.at[c]);
-    if (!status) status = yoke_allocate(m->context, m->tree->leaves.count, sizeof *m->rounded.centre, &m->rounded.centre);
-    if (status) fmm_rounded_destroy(m);
-    return status;
+        status = yoke_allocate_untouched(m->context, m->tree->count + FMM_SINGLE_PACK, sizeof *m->rounded.at[c], &m->rounded.at[c]);
+    if (!status) status = yoke_allocate_untouched(m->context, m->tree->leaves.count, sizeof *m->rounded.centre, &m->rounded.centre);
+    if (status) {
+        fmm_rounded_destroy(m);
+        return status;
+    }
+    set_padding(m);
+    if (m->memory) get_memory(m);
+    return YOKE_OK;
 }
 
 /* Rounds the particles of all leaves, relative to the centres of the leaves. */

@@ -156,7 +156,10 @@ static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
 /* Counts the pairs of the near field and of W, and cuts the near field into pieces of work.  Errors: MEMORY. */
 yoke_status fmm_near_plan(fmm_method *m);
 
-/* The first allocates m->rounded; the last fills it for the charges in `sorted`.  Errors of the first: MEMORY. */
+/*
+ * The first allocates m->rounded, and requests its memory if the options had `memory`; the last fills it for the charges in `sorted`.  Errors
+ * of the first: MEMORY.
+ */
 yoke_status fmm_rounded_create(fmm_method *m);
 void fmm_rounded_destroy(fmm_method *m);
 void fmm_rounded_fill(fmm_method *m, int threads);
