@@ -258,6 +258,7 @@ void fmm_method_destroy(fmm_method *m)
     if (m->tree) fmm_w_list_destroy(m->tree, &m->w);
     if (m->tree) fmm_x_list_destroy(m->tree, &m->x);
     fmm_rounded_destroy(m);
+    yoke_release(context, m->around);
     yoke_release(context, m->is_large);
     yoke_release(context, m->slice);
     yoke_release(context, m->block);

@@ -102,18 +102,20 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 /* ---------------------------------------------------------------------------------------------- planning */
 
 /* Ordered pairs of the particles of a leaf with those of the leaf and the leaves near it. */
-static int64_t pairs_of(const fmm_method *m, int64_t leaf) { return fmm_particles_of(m, leaf) * (fmm_particles_around(m, leaf) - 1); }
+static int64_t pairs_of(const fmm_method *m, int64_t leaf) { return fmm_particles_of(m, leaf) * (m->around[leaf] - 1); }
 
 static yoke_status cut_into_slices(fmm_method *m)
 {
     const fmm_leaves *leaves = &m->tree->leaves;
     int64_t count = 0;
-    yoke_status status = yoke_allocate(m->context, leaves->count, sizeof *m->is_large, &m->is_large);
+    yoke_status status = yoke_allocate_untouched(m->context, leaves->count, sizeof *m->is_large, &m->is_large);
     if (status) return status;
+#pragma omp parallel for schedule(static) reduction(+ : count)
     for (int64_t c = 0; c < leaves->count; c++) {
         m->is_large[c] = pairs_of(m, c) > m->pairs.near / SMALL_PART;
         if (m->is_large[c]) count += (fmm_particles_of(m, c) + SLICE - 1) / SLICE;
     }
+    if (count == 0) return YOKE_OK;
     status = yoke_allocate(m->context, count, sizeof *m->slice, &m->slice);
     for (int64_t c = 0; c < leaves->count && !status; c++)
         for (int64_t first = leaves->particle[c]; first < leaves->particle[c + 1] && m->is_large[c]; first += SLICE)
@@ -153,6 +155,7 @@ static void find_finest(const fmm_method *m, int finest[FMM_MAX_DEPTH + 1])
 {
     const unsigned char *level = m->tree->leaves.level;
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) finest[l] = l;
+    if (m->tree->coarsest == m->tree->depth) return; /* all leaves are on the same level */
 #pragma omp parallel for schedule(static) reduction(max : finest[:FMM_MAX_DEPTH + 1])
     for (int64_t leaf = 0; leaf < m->tree->leaves.count; leaf++)
         for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
@@ -175,19 +178,29 @@ static void write_blocks(fmm_method *m, const int *group, int level, int32_t cel
     for (int32_t c = cells->child[cell]; c < cells->child[cell + 1]; c++) write_blocks(m, group, level + 1, c, next);
 }
 
+/* Counts the blocks of each step. */
+static void count_blocks(const fmm_tree *tree, const int *group, int64_t count[FMM_NEAR_STEPS])
+{
+#pragma omp parallel reduction(+ : count[:FMM_NEAR_STEPS])
+    for (int l = 0; l < tree->depth; l++) {
+#pragma omp for schedule(static) nowait
+        for (int32_t p = 0; p < tree->level[l].count; p++) {
+            fmm_siblings block;
+            if (block_of(tree, l, p, &block)) count[step_of(tree, group, l, p)]++;
+        }
+    }
+}
+
 /* Sorts blocks by steps.  A tree of depth 0 has one block, its root. */
 static yoke_status sort_blocks(fmm_method *m)
 {
     const fmm_tree *tree = m->tree;
     int64_t next[FMM_NEAR_STEPS], count = tree->depth == 0 ? tree->count > 0 : 0;
     int finest[FMM_MAX_DEPTH + 1], group[FMM_MAX_DEPTH + 1];
-    fmm_siblings block = {0, 0, 1, 0};
     find_finest(m, finest);
     group_levels(tree, finest, group);
     m->first_block[1] = count;
-    for (int l = 0; l < tree->depth; l++)
-        for (int32_t p = 0; p < tree->level[l].count; p++)
-            if (block_of(tree, l, p, &block)) m->first_block[step_of(tree, group, l, p) + 1]++;
+    count_blocks(tree, group, m->first_block + 1);
     for (int step = 0; step < FMM_NEAR_STEPS; step++) {
         m->first_block[step + 1] += m->first_block[step];
         next[step] = m->first_block[step];
@@ -195,10 +208,17 @@ static yoke_status sort_blocks(fmm_method *m)
     yoke_status status = yoke_allocate(m->context, m->first_block[FMM_NEAR_STEPS], sizeof *m->block, &m->block);
     if (status) return status;
     if (count > 0)
-        m->block[0] = block;
+        m->block[0] = (fmm_siblings){0, 0, 1, 0};
     else if (tree->count > 0)
         write_blocks(m, group, 0, 0, next);
     return YOKE_OK;
+}
+
+static int64_t particles_around(const fmm_method *m, int64_t leaf)
+{
+    int64_t count = fmm_particles_of(m, leaf);
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++) count += fmm_particles_of(m, m->near.cell[n]);
+    return count;
 }
 
 /* Number of pairs of a particle of a leaf and a cell of its list W. */
@@ -207,16 +227,25 @@ static int64_t w_pairs_of(const fmm_method *m, int64_t leaf)
     return fmm_particles_of(m, leaf) * (m->w.start[leaf + 1] - m->w.start[leaf]);
 }
 
-yoke_status fmm_near_plan(fmm_method *m)
+static yoke_status count_pairs(fmm_method *m)
 {
     int64_t pairs = 0, w_pairs = 0;
+    yoke_status status = yoke_allocate_untouched(m->context, m->tree->leaves.count, sizeof *m->around, &m->around);
+    if (status) return status;
 #pragma omp parallel for schedule(static) reduction(+ : pairs, w_pairs)
     for (int64_t c = 0; c < m->tree->leaves.count; c++) {
+        m->around[c] = (int32_t)particles_around(m, c);
         pairs += pairs_of(m, c);
         w_pairs += w_pairs_of(m, c);
     }
     m->pairs.near = pairs;
     m->pairs.w = w_pairs;
-    yoke_status status = cut_into_slices(m);
+    return YOKE_OK;
+}
+
+yoke_status fmm_near_plan(fmm_method *m)
+{
+    yoke_status status = count_pairs(m);
+    if (!status) status = cut_into_slices(m);
     return status ? status : sort_blocks(m);
 }

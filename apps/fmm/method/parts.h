@@ -70,7 +70,8 @@ struct fmm_method {
     fmm_near_list near;
     fmm_w_list w;
     fmm_x_list x;
-    bool *is_large; /* [leaves] the leaf is cut into slices */
+    int32_t *around; /* [leaves] number of particles in the leaf and in the leaves near it, which act on its particles in the near field */
+    bool *is_large;  /* [leaves] the leaf is cut into slices */
     int64_t slices;
     fmm_slice *slice;
     fmm_siblings *block; /* of step s of the near field: first_block[s] ... first_block[s + 1] - 1 */
@@ -135,14 +136,6 @@ static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int
 static inline int64_t fmm_particles_of(const fmm_method *m, int64_t leaf)
 {
     return m->tree->leaves.particle[leaf + 1] - m->tree->leaves.particle[leaf];
-}
-
-/* Number of particles in a leaf and in the leaves near it: those that act on its particles in the near field. */
-static inline int64_t fmm_particles_around(const fmm_method *m, int64_t leaf)
-{
-    int64_t count = fmm_particles_of(m, leaf);
-    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++) count += fmm_particles_of(m, m->near.cell[n]);
-    return count;
 }
 
 /* The particles of a leaf as sources. */

@@ -54,9 +54,8 @@ static yoke_status sum_weights(fmm_shared *s)
     yoke_status status = yoke_allocate(s->context, leaves + 1, sizeof *s->weight_sum, &s->weight_sum);
     if (!status) status = yoke_allocate(s->context, leaves + 1, sizeof *s->part_sum, &s->part_sum);
     for (int64_t l = 0; l < leaves && !status; l++) {
-        const int64_t sources = fmm_particles_around(m, l);
-        s->weight_sum[l + 1] = s->weight_sum[l] + (double)fmm_particles_of(m, l) * (double)sources;
-        s->sources += (double)sources;
+        s->weight_sum[l + 1] = s->weight_sum[l] + (double)fmm_particles_of(m, l) * m->around[l];
+        s->sources += m->around[l];
     }
     return status;
 }
