@@ -106,7 +106,6 @@ yoke_status fmm_shared_create(fmm_method *m, yoke_run *run, const fmm_shared_opt
     s->run = run;
     s->options = *options;
     status = sum_weights(s);
-    if (!status) status = fmm_near_arrays_create(m, &s->arrays);
     if (!status) find_work(s);
     if (!status) status = open_devices(s);
     s->threads = omp_get_max_threads();
@@ -333,7 +332,8 @@ static yoke_status work_all(fmm_shared *s)
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field)
 {
     yoke_status status = fmm_method_begin(s->m, charge, field);
-    if (!status) fmm_near_arrays_pack(s->m, &s->arrays);
+    s->arrays.is_packed = false;
+    if (!status && s->arrays.place) fmm_near_arrays_pack(s->m, &s->arrays);
     for (int i = 0; i < s->count; i++) s->device[i].has_places = false;
     return status;
 }

@@ -15,27 +15,56 @@ static const char *const texts[] = {fmm_pair_text, fmm_leaves_text};
 
 /* ---------------------------------------------------------------------------------------------------- arrays */
 
-yoke_status fmm_near_arrays_create(const fmm_method *m, fmm_near_arrays *arrays)
+/* Cuts all leaves into slices. */
+static void fill_slices(const fmm_leaves *leaves, fmm_near_arrays *arrays)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t l = 0; l < leaves->count; l++) {
+        const int64_t end = leaves->particle[l + 1];
+        for (int64_t s = arrays->first_slice[l], first = leaves->particle[l]; s < arrays->first_slice[l + 1]; s++, first += SLICE) {
+            arrays->leaf_of[s] = (int32_t)l;
+            arrays->slice[2 * s] = (int32_t)first;
+            arrays->slice[2 * s + 1] = (int32_t)(end - first < SLICE ? end : first + SLICE);
+        }
+    }
+}
+
+/* Uses new memory for the first time, with all threads: copies from a device would have only one. */
+static void touch(int64_t count, double *values)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) values[i] = 0;
+}
+
+static yoke_status allocate(const fmm_method *m, fmm_near_arrays *arrays)
 {
     const int32_t *particle = m->tree->leaves.particle;
     const int64_t leaves = m->tree->leaves.count;
     yoke_status status = yoke_allocate(m->context, leaves + 1, sizeof *arrays->first_slice, &arrays->first_slice);
-    for (int64_t l = 0; l < leaves && !status; l++)
-        arrays->first_slice[l + 1] = arrays->first_slice[l] + (particle[l + 1] - particle[l] + SLICE - 1) / SLICE;
     if (status) return status;
+    for (int64_t l = 0; l < leaves; l++)
+        arrays->first_slice[l + 1] = arrays->first_slice[l] + (particle[l + 1] - particle[l] + SLICE - 1) / SLICE;
     arrays->slices = arrays->first_slice[leaves];
-    status = yoke_allocate(m->context, 2 * arrays->slices, sizeof *arrays->slice, &arrays->slice);
-    if (!status) status = yoke_allocate(m->context, arrays->slices, sizeof *arrays->leaf_of, &arrays->leaf_of);
-    if (!status) status = yoke_allocate(m->context, 4 * m->tree->count, sizeof *arrays->place, &arrays->place);
     arrays->width = m->sum->gx ? 4 : 1;
-    if (!status) status = yoke_allocate(m->context, arrays->width * m->tree->count, sizeof *arrays->field, &arrays->field);
-    for (int64_t l = 0; l < leaves && !status; l++)
-        for (int64_t s = arrays->first_slice[l], first = particle[l]; s < arrays->first_slice[l + 1]; s++, first += SLICE) {
-            arrays->leaf_of[s] = (int32_t)l;
-            arrays->slice[2 * s] = (int32_t)first;
-            arrays->slice[2 * s + 1] = (int32_t)(particle[l + 1] - first < SLICE ? particle[l + 1] : first + SLICE);
-        }
+    status = yoke_allocate_untouched(m->context, 2 * arrays->slices, sizeof *arrays->slice, &arrays->slice);
+    if (!status) status = yoke_allocate_untouched(m->context, arrays->slices, sizeof *arrays->leaf_of, &arrays->leaf_of);
+    if (!status) status = yoke_allocate_untouched(m->context, 4 * m->tree->count, sizeof *arrays->place, &arrays->place);
+    if (!status) status = yoke_allocate_untouched(m->context, arrays->width * m->tree->count, sizeof *arrays->field, &arrays->field);
     return status;
+}
+
+/* Creates the arrays unless they exist. */
+static yoke_status have_arrays(const fmm_method *m, fmm_near_arrays *arrays)
+{
+    if (arrays->field) return YOKE_OK;
+    yoke_status status = allocate(m, arrays);
+    if (status) {
+        fmm_near_arrays_destroy(m->context, arrays);
+        return status;
+    }
+    fill_slices(&m->tree->leaves, arrays);
+    touch(arrays->width * m->tree->count, arrays->field);
+    return YOKE_OK;
 }
 
 void fmm_near_arrays_destroy(yoke_context *context, fmm_near_arrays *arrays)
@@ -45,11 +74,13 @@ void fmm_near_arrays_destroy(yoke_context *context, fmm_near_arrays *arrays)
     yoke_release(context, arrays->leaf_of);
     yoke_release(context, arrays->place);
     yoke_release(context, arrays->field);
+    *arrays = (fmm_near_arrays){0};
 }
 
 void fmm_near_arrays_pack(const fmm_method *m, fmm_near_arrays *arrays)
 {
     const fmm_particles *p = m->sorted;
+    arrays->is_packed = true;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->count; i++) {
         double *at = arrays->place + 4 * i;
@@ -94,8 +125,10 @@ yoke_status fmm_shared_device_open(fmm_shared *s, int i)
     const fmm_method *m = s->m;
     const int64_t leaves = m->tree->leaves.count, particles = m->tree->count;
     if (d->device) return YOKE_OK;
+    yoke_status status = i == s->host ? YOKE_OK : have_arrays(m, &s->arrays);
+    if (status) return status;
     d->device = s->list[i].device;
-    yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
+    status = yoke_queue_create(d->device, 0, &d->queue);
     for (int k = 0; k < 4 && !status; k++) status = yoke_event_create(d->device, &d->marks[k]);
     if (status || i == s->host) return status;
     status = make_program(d);
@@ -123,6 +156,7 @@ void fmm_shared_device_close(fmm_shared *s, int i)
 yoke_status fmm_shared_device_copy(fmm_shared *s, int i, int64_t count)
 {
     fmm_shared_device *d = &s->device[i];
+    if (!s->arrays.is_packed) fmm_near_arrays_pack(s->m, &s->arrays); /* the first accelerator was opened after the run began */
     yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
     if (!status) status = yoke_queue_write(d->queue, d->place, 0, 4 * count * (int64_t)sizeof *s->arrays.place, s->arrays.place);
     if (!status) status = yoke_queue_record(d->queue, d->marks[1]);

@@ -11,12 +11,13 @@
 
 enum { FMM_SHARED_WHY = 512 };
 
-/* Input and output of the kernels in host memory (near/kernels/leaves_text.h). */
+/* Input and output of the kernels in host memory (near/kernels/leaves_text.h), from the time when the first accelerator is opened. */
 typedef struct fmm_near_arrays {
     int64_t slices;
     int64_t *first_slice; /* [leaves + 1] first slice of each leaf */
     int32_t *slice, *leaf_of;
-    int width; /* number of values of a particle in `field`: 4, or without gradients 1 */
+    int width;      /* number of values of a particle in `field`: 4, or without gradients 1 */
+    bool is_packed; /* `place` has the positions and charges of this run */
     double *place, *field;
 } fmm_near_arrays;
 
@@ -65,15 +66,14 @@ struct fmm_shared {
 /* If the status means that device i cannot continue, this is noted, and the result is OK. */
 yoke_status fmm_shared_note(fmm_shared *s, int i, yoke_status status);
 
-/* Creates the slices of all leaves.  Errors: MEMORY. */
-yoke_status fmm_near_arrays_create(const fmm_method *m, fmm_near_arrays *arrays);
 void fmm_near_arrays_destroy(yoke_context *context, fmm_near_arrays *arrays);
-/* Fills in positions and charges. */
+/* Fills in positions and charges; called when a run begins, or in the run before they are copied to the first accelerator. */
 void fmm_near_arrays_pack(const fmm_method *m, fmm_near_arrays *arrays);
 /* Adds the results of the kernels for leaves first ... last - 1 to the method's sums. */
 void fmm_near_arrays_add(fmm_method *m, const fmm_near_arrays *arrays, int64_t first, int64_t last);
 
-/* Creates queue and events, and on all devices but the host program, buffers and lists, unless they exist.  Errors: those of the device. */
+/* Creates queue and events, and on all devices but the host program, buffers and lists, unless they exist; for the first of those also
+ * s->arrays.  Errors: those of the device, MEMORY. */
 yoke_status fmm_shared_device_open(fmm_shared *s, int i);
 void fmm_shared_device_close(fmm_shared *s, int i);
 /* Starts the copy of the first `count` particles' positions.  Errors: those of the device. */
@@ -95,7 +95,7 @@ yoke_status fmm_shared_host_start(fmm_shared *s);
 
 /* Measures those works of this tree that are needed on a device and not known there.  Errors: those of fmm_shared_measure. */
 yoke_status fmm_shared_try(fmm_shared *s, const double *charge, const fmm_field *field);
-/* Sets the sums to 0 and packs the positions.  Errors: those of fmm_method_begin. */
+/* Sets the sums to 0 and, if an accelerator is open, packs the positions.  Errors: those of fmm_method_begin. */
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field);
 
 /* A number of units, rounded and limited to those that a run can take. */
