@@ -302,11 +302,13 @@ void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers)
 
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 {
-    yoke_status status = yoke_allocate(m->context, threads, sizeof **workers, workers);
     const size_t rotations = fmm_translation_work(m->operators), waves = fmm_waves_most_work(m);
+    const int64_t size = (int64_t)(waves > rotations ? waves : rotations);
+    yoke_status status = yoke_allocate_untouched(m->context, threads, sizeof **workers, workers);
+    if (status) return status;
+    for (int t = 0; t < threads; t++) (*workers)[t].work = NULL;
     for (int t = 0; t < threads && !status; t++)
-        status =
-            yoke_allocate(m->context, (int64_t)(waves > rotations ? waves : rotations), sizeof *(*workers)[t].work, &(*workers)[t].work);
+        status = yoke_allocate_untouched(m->context, size, sizeof *(*workers)[t].work, &(*workers)[t].work);
     return status;
 }
 

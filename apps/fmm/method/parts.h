@@ -175,7 +175,8 @@ size_t fmm_waves_most_work(const fmm_method *m);
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field);
 /* Whether there is a far field. */
 static inline bool fmm_has_far(const fmm_method *m) { return m->operators && m->tree->count > 0; }
-/* Errors: MEMORY; *workers must be destroyed even then. */
+/* The contents of their data are undefined: each pass sets what it needs, in the thread that uses it.  Errors: MEMORY; *workers must be
+ * destroyed even then. */
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers);
 /* NULL is allowed. */
 void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers);
