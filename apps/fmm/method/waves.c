@@ -114,7 +114,8 @@ yoke_status fmm_method_set_waves(fmm_method *m, uint64_t levels, int set)
         if (!(levels >> l & 1)) continue;
         status = create_level(m, l, set);
         const fmm_wave_level *w = &m->waves[l];
-        const size_t size = status || !w->tables ? 0 : (size_t)w->largest * LAYERS * fmm_waves_size(w->tables);
+        const int32_t layers = w->layers < LAYERS ? w->layers : LAYERS;
+        const size_t size = status || !w->tables ? 0 : (size_t)w->largest * (size_t)layers * fmm_waves_size(w->tables);
         if (size > most) most = size;
     }
     if (!status && most > 0) status = fmm_allocate_large(m->context, (int64_t)most, sizeof *m->family_waves, &m->family_waves);
