@@ -111,7 +111,6 @@ yoke_status fmm_shared_create(fmm_method *m, yoke_run *run, const fmm_shared_opt
     s->threads = omp_get_max_threads();
     if (!status && s->host >= 0 && s->list[s->host].info->compute_units > s->threads)
         s->threads = (int)s->list[s->host].info->compute_units;
-    if (!status && fmm_has_far(m)) status = fmm_workers_create(m, s->threads, &s->workers);
     if (status)
         fmm_shared_destroy(s);
     else
@@ -329,9 +328,18 @@ static yoke_status work_all(fmm_shared *s)
     return status;
 }
 
+/* Creates the workers for the orders and waves that are set now. */
+static yoke_status create_workers(fmm_shared *s)
+{
+    fmm_workers_destroy(s->m, s->threads, s->workers);
+    s->workers = NULL;
+    return fmm_has_far(s->m) ? fmm_workers_create(s->m, s->threads, &s->workers) : YOKE_OK;
+}
+
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field)
 {
     yoke_status status = fmm_method_begin(s->m, charge, field);
+    if (!status) status = create_workers(s);
     s->arrays.is_packed = false;
     if (!status && s->arrays.place) fmm_near_arrays_pack(s->m, &s->arrays);
     for (int i = 0; i < s->count; i++) s->device[i].has_places = false;

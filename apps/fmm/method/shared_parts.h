@@ -56,7 +56,7 @@ struct fmm_shared {
     int taken; /* number of the round that was taken */
     fmm_shared_told told;
     int threads;
-    fmm_worker *workers; /* [threads] */
+    fmm_worker *workers; /* [threads] of this run; NULL: there is no far field */
     fmm_method_seconds far_s;
     double saved_s; /* seconds that the measured far field lacks, because the choice of the order has done its upward pass */
     bool far_done;
@@ -95,7 +95,7 @@ yoke_status fmm_shared_host_start(fmm_shared *s);
 
 /* Measures those works of this tree that are needed on a device and not known there.  Errors: those of fmm_shared_measure. */
 yoke_status fmm_shared_try(fmm_shared *s, const double *charge, const fmm_field *field);
-/* Sets the sums to 0 and, if an accelerator is open, packs the positions.  Errors: those of fmm_method_begin. */
+/* Sets the sums to 0, creates the workers and, if an accelerator is open, packs the positions.  Errors: those of fmm_method_begin. */
 yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field);
 
 /* A number of units, rounded and limited to those that a run can take. */
