@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failing.h"
 #include "clouds.h"
 #include "error_theory.h"
 #include "method_run.h"
@@ -234,6 +235,10 @@ static void what_cannot_be_is_refused(void **state)
                                         {.cells = -3, .order = orders}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(fmm_method_create(p, &wrong[i], &method), YOKE_ERROR_ARGUMENT);
+    method = method_of(p, 1, 2, 0);
+    assert_int_equal(fmm_method_set_order(method, 51), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_method_set_order(method, -1), YOKE_ERROR_ARGUMENT);
+    fmm_method_destroy(method);
     method = method_of(p, 2, 2, 0);
     fmm_field *with = field_for(p, 1), *without = field_for(p, 0);
     assert_int_equal(fmm_method_run(method, p->charge, with, NULL), YOKE_ERROR_ARGUMENT);
@@ -244,6 +249,38 @@ static void what_cannot_be_is_refused(void **state)
     fmm_field_destroy(without);
     fmm_method_destroy(method);
     fmm_particles_destroy(p);
+}
+
+static void no_orders_are_set_after_an_error(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    const yoke_options limited = failing_options(&memory);
+    const fmm_method_options options = {.depth = 3};
+    yoke_context *own = NULL;
+    fmm_particles *p = NULL;
+    fmm_method *method = NULL;
+    fmm_field *field = NULL;
+    int64_t failed = 0;
+    assert_int_equal(yoke_context_create(&limited, &own), YOKE_OK);
+    assert_int_equal(fmm_particles_generate(own, FMM_GRID, 512, FMM_EQUAL, 1, &p), YOKE_OK);
+    assert_int_equal(fmm_field_create(own, p->count, 0, &field), YOKE_OK);
+    assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
+    for (yoke_status status = YOKE_ERROR_MEMORY; status; failed++) {
+        failing_allow(&memory, failed);
+        status = fmm_method_set_order(method, 6);
+        memory.fail_at = 0;
+        assert_int_equal(status, status ? YOKE_ERROR_MEMORY : YOKE_OK);
+        assert_int_equal(fmm_method_run(method, p->charge, field, NULL), status ? YOKE_ERROR_ARGUMENT : YOKE_OK);
+    }
+    assert_true(failed > 4);
+    assert_int_equal(fmm_method_set_order(method, 51), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_ERROR_ARGUMENT);
+    fmm_field_destroy(field);
+    fmm_method_destroy(method);
+    fmm_particles_destroy(p);
+    yoke_context_destroy(own);
+    assert_int_equal(memory.outstanding, 0);
 }
 
 /* New memory that is full of NaN. */
@@ -310,6 +347,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(samples_have_the_error_of_all),
     cmocka_unit_test(pairs_are_all_pairs_of_particles),
     cmocka_unit_test(what_cannot_be_is_refused),
+    cmocka_unit_test(no_orders_are_set_after_an_error),
     cmocka_unit_test(results_do_not_depend_on_the_contents_of_new_memory),
 };
 

@@ -188,12 +188,10 @@ static yoke_status have_locals(fmm_method *m)
     return create_expansions(m, stride, m->local);
 }
 
-/* The multipole expansions of fmm_method_expand are kept if they have all degrees that the orders need. */
-yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
+/* Creates what a far field needs.  The multipole expansions of fmm_method_expand are kept if they have all degrees that the orders need. */
+static yoke_status create_far(fmm_method *m, const int *order)
 {
     const int expanded = m->is_expanded ? m->held.multipole : -1;
-    destroy_operators(m);
-    if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
     yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
     if (!status) status = create_operators(m, order, expanded);
     if (!status && !m->group) status = create_groups(m);
@@ -206,9 +204,21 @@ yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
     return status ? status : have_locals(m);
 }
 
+yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
+{
+    destroy_operators(m);
+    if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
+    yoke_status status = create_far(m, order);
+    if (status) destroy_operators(m);
+    return status;
+}
+
 yoke_status fmm_method_set_order(fmm_method *m, int order)
 {
     int orders[FMM_MAX_DEPTH + 1];
+    destroy_operators(m);
+    if (order < 0 || order > FMM_MAX_ORDER) /* also in trees without a far field */
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "order %d of expansions: give 0 to %d", order, FMM_MAX_ORDER);
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
     return fmm_method_set_orders(m, orders);
 }

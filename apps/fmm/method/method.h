@@ -70,7 +70,7 @@ int fmm_method_deepest(const fmm_box *box, double softening);
 /*
  * Sets the orders.  order [depth + 1]: for each level, the order of translations between the nearest far cells (fmm_m2l_order); those of
  * levels 0 and 1 are not used.  This may be called repeatedly.
- * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.
+ * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.  No orders are set after an error.
  */
 yoke_status fmm_method_set_orders(fmm_method *method, const int *order);
 /* Sets the same order on all levels. */
