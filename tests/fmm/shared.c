@@ -165,6 +165,24 @@ static void the_far_field_beside_devices_is_the_same_with_plane_waves(void **sta
     assert_int_equal(memory.outstanding, 0);
 }
 
+static void orders_may_be_raised_between_runs(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    const yoke_run_options options = {.devices = "sim:cpu,sim:gpu"};
+    open_bench(&b, &memory, MACHINE(CPU "," GPU("")), &options, 3000, 1);
+    ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = 1}, &b.shared));
+    for (int order = 3; order <= 30; order += 9) {
+        ok(&b, fmm_method_set_order(b.method, order));
+        ok(&b, fmm_method_run(b.method, b.particles->charge, b.alone, NULL));
+        ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
+        expect_right(&b);
+    }
+    close_bench(&b);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 /* Wherever a device fails its leaves are done by the others, once; only devices that fail before they get any work leave no trace in the sums. */
 static void leaves_of_a_device_that_fails_are_done_by_the_others(void **state)
 {
@@ -259,6 +277,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_share_of_least_time_and_that_of_least_energy_are_the_best_and_differ),
     cmocka_unit_test(the_near_field_has_its_own_seconds_where_multipoles_were_known_before),
     cmocka_unit_test(the_far_field_beside_devices_is_the_same_with_plane_waves),
+    cmocka_unit_test(orders_may_be_raised_between_runs),
     cmocka_unit_test(leaves_of_a_device_that_fails_are_done_by_the_others),
     cmocka_unit_test(where_all_devices_fail_the_error_says_why),
     cmocka_unit_test(without_gradients_only_potentials_come_back),
