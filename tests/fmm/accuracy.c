@@ -276,7 +276,7 @@ static void runs_without_orders_are_refused(void **state)
     (void)state;
     problem p = create(FMM_SHELLS, FMM_EQUAL, 300, 3, 0);
     assert_int_equal(fmm_method_run(p.method, p.particles->charge, p.field, NULL), YOKE_ERROR_ARGUMENT);
-    assert_non_null(strstr(yoke_last_error(context), "fmm_method_set_orders"));
+    assert_non_null(strstr(yoke_last_error(context), "fmm_method_set_order"));
     destroy(&p);
 }
 

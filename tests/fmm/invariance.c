@@ -42,13 +42,12 @@ static fmm_particles *copy_of(const fmm_particles *p)
 
 static fmm_field *field_of(fmm_particles *p, way how)
 {
-    int orders[FMM_MAX_DEPTH + 1];
+    const int order = ORDER;
     fmm_field *field = NULL;
     fmm_method *method = NULL;
     p->softening = how.softening;
     assert_int_equal(fmm_field_create(context, p->count, 1, &field), YOKE_OK);
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = ORDER;
-    const fmm_method_options options = {.depth = how.depth, .capacity = how.capacity, .direct = 10, .order = orders, .gradient = 1};
+    const fmm_method_options options = {.depth = how.depth, .capacity = how.capacity, .direct = 10, .order = &order, .gradient = 1};
     if (how.depth < 0) {
         assert_int_equal(fmm_direct(p, NULL, field), YOKE_OK);
         return field;

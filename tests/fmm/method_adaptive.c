@@ -15,11 +15,9 @@ typedef struct tree_options {
 
 static fmm_field *result(const fmm_particles *particles, tree_options of, fmm_method_pairs *pairs)
 {
-    int orders[FMM_MAX_DEPTH + 1];
     fmm_method *method = NULL;
     fmm_field *field = NULL;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = of.order;
-    const fmm_method_options options = {.depth = of.depth, .capacity = of.capacity, .direct = of.direct, .order = orders, .gradient = 1};
+    const fmm_method_options options = {.depth = of.depth, .capacity = of.capacity, .direct = of.direct, .order = &of.order, .gradient = 1};
     assert_int_equal(fmm_field_create(context, particles->count, 1, &field), YOKE_OK);
     assert_int_equal(fmm_method_create(particles, &options, &method), YOKE_OK);
     assert_int_equal(fmm_method_run(method, particles->charge, field, NULL), YOKE_OK);
@@ -126,28 +124,6 @@ static void bits_are_the_same_at_each_number_of_threads(void **state)
     omp_set_num_threads(threads);
 }
 
-static void orders_of_levels_apply_to_w_and_x(void **state)
-{
-    (void)state;
-    fmm_particles *p = cloud_create_charged(context, TWO_CLUSTERS, 600);
-    fmm_method *method = NULL;
-    fmm_field *field = NULL;
-    fmm_sample e;
-    int orders[FMM_MAX_DEPTH + 1];
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = 4 + l % 3;
-    const fmm_method_options options = {.depth = FMM_MAX_DEPTH, .capacity = 10, .order = orders, .gradient = 1};
-    assert_int_equal(fmm_field_create(context, p->count, 1, &field), YOKE_OK);
-    assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
-    assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
-    assert_int_equal(sample_error(p, field, p->count, 1, &e), YOKE_OK);
-    fmm_sample low = errors_of(p, (tree_options){10, 0, FMM_MAX_DEPTH, 4}, NULL);
-    fmm_sample high = errors_of(p, (tree_options){10, 0, FMM_MAX_DEPTH, 6}, NULL);
-    assert_true(high.potential < e.potential && e.potential < low.potential);
-    fmm_method_destroy(method);
-    fmm_field_destroy(field);
-    fmm_particles_destroy(p);
-}
-
 /* Marks a leaf for a block of a step: no other block of the step may have marked it. */
 static void mark(int64_t *marked, int64_t leaf, int64_t block, int64_t first_of_step)
 {
@@ -207,9 +183,9 @@ static void a_negative_capacity_is_refused(void **state)
 {
     (void)state;
     fmm_particles *p = cloud_create(context, UNIFORM, 10);
-    const int orders[FMM_MAX_DEPTH + 1] = {0};
+    const int order = 0;
     fmm_method *method = NULL;
-    const fmm_method_options options = {.depth = 5, .capacity = -1, .order = orders};
+    const fmm_method_options options = {.depth = 5, .capacity = -1, .order = &order};
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_ERROR_ARGUMENT);
     assert_null(method);
     fmm_particles_destroy(p);
@@ -220,7 +196,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(direct_cells_of_w_and_x_have_no_error),
     cmocka_unit_test(a_far_particle_feels_the_multipole_of_a_dense_cell),
     cmocka_unit_test(bits_are_the_same_at_each_number_of_threads),
-    cmocka_unit_test(orders_of_levels_apply_to_w_and_x),
     cmocka_unit_test(blocks_of_a_step_of_the_near_field_write_to_different_leaves),
     cmocka_unit_test(few_particles_and_those_at_one_place_have_fields),
     cmocka_unit_test(a_negative_capacity_is_refused),

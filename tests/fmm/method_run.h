@@ -27,10 +27,8 @@ static inline fmm_field *field_for(const fmm_particles *particles, int gradient)
 
 static inline fmm_method *method_of(const fmm_particles *particles, int depth, int order, int gradient)
 {
-    int orders[FMM_MAX_DEPTH + 1];
     fmm_method *method = NULL;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    const fmm_method_options options = {.depth = depth, .order = orders, .gradient = gradient};
+    const fmm_method_options options = {.depth = depth, .order = &order, .gradient = gradient};
     assert_int_equal(fmm_method_create(particles, &options, &method), YOKE_OK);
     return method;
 }

@@ -141,11 +141,11 @@ typedef struct tree_words {
 
 static fmm_method *method_of(const fmm_particles *p, tree_words tree, int gradient)
 {
-    static const int orders[FMM_MAX_DEPTH + 1] = {0};
+    const int order = 0;
     const fmm_method_options options = {.depth = tree.capacity ? FMM_MAX_DEPTH : tree.depth,
                                         .capacity = tree.capacity,
                                         .direct = -1,
-                                        .order = orders,
+                                        .order = &order,
                                         .gradient = gradient};
     fmm_method *method = NULL;
     if (fmm_method_create(p, &options, &method)) fail_msg("%s", yoke_last_error(context));

@@ -30,10 +30,9 @@ static void ok_at(int line, const bench *b, yoke_status status)
 
 static void open_bench(bench *b, failing *memory, const char *text, const yoke_run_options *options, int64_t count, int gradient)
 {
-    int orders[FMM_MAX_DEPTH + 1];
+    const int order = 3;
     *b = (bench){.context = machine(text, memory)};
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = 3;
-    const fmm_method_options tree = {.depth = 3, .order = orders, .gradient = gradient};
+    const fmm_method_options tree = {.depth = 3, .order = &order, .gradient = gradient};
     ok(b, fmm_particles_generate(b->context, FMM_SHELLS, count, FMM_EQUAL, 1, &b->particles));
     ok(b, fmm_method_create(b->particles, &tree, &b->method));
     ok(b, fmm_field_create(b->context, count, gradient, &b->alone));
@@ -115,8 +114,8 @@ static double tick(void *user) { return *(double *)user += 1000; }
 static void the_near_field_has_its_own_seconds_where_multipoles_were_known_before(void **state)
 {
     (void)state;
-    enum { COUNT = 3000, ORDER = 3 };
-    static const int orders[FMM_MAX_DEPTH + 1] = {[2] = ORDER, [3] = ORDER};
+    enum { COUNT = 3000 };
+    const int order = 3;
     failing memory = {0};
     bench b = {.context = machine(MACHINE(CPU), &memory)};
     double time_s = 0;
@@ -124,14 +123,14 @@ static void the_near_field_has_its_own_seconds_where_multipoles_were_known_befor
     fmm_expanded expanded;
     fmm_method_seconds seconds;
     ok(&b, fmm_particles_generate(b.context, FMM_SHELLS, COUNT, FMM_EQUAL, 1, &b.particles));
-    ok(&b, fmm_method_create(b.particles, &(fmm_method_options){.depth = 3, .order = orders, .gradient = 1, .clock = &clock}, &b.method));
+    ok(&b, fmm_method_create(b.particles, &(fmm_method_options){.depth = 3, .order = &order, .gradient = 1, .clock = &clock}, &b.method));
     ok(&b, fmm_field_create(b.context, COUNT, 1, &b.field));
     ok(&b, fmm_shared_open(b.context, &(yoke_run_options){.devices = "sim:cpu"}, &b.run));
     ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = 1}, &b.shared));
     for (int known = 0; known < 2; known++) {
         if (known) {
             ok(&b, fmm_method_sort_charges(b.method, b.particles->charge, &expanded));
-            ok(&b, fmm_method_expand(b.method, ORDER, &expanded));
+            ok(&b, fmm_method_expand(b.method, order, &expanded));
         }
         ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, &seconds));
         assert_near(seconds.upward, known ? 2000 : 1000, 1e-9); /* with the time that was needed before this run */

@@ -36,14 +36,13 @@ typedef struct way {
 
 static fmm_field *result(const fmm_particles *particles, way how, double *there)
 {
-    int orders[FMM_MAX_DEPTH + 1];
+    const int order = 4;
     fmm_method *method = NULL;
     fmm_field *field = NULL;
     fmm_shared *shared = NULL;
     yoke_run *run = NULL;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = 4;
     const fmm_method_options options = {
-        .depth = how.depth, .capacity = how.capacity, .direct = how.direct, .order = orders, .gradient = how.gradient};
+        .depth = how.depth, .capacity = how.capacity, .direct = how.direct, .order = &order, .gradient = how.gradient};
     ok(fmm_field_create(context, particles->count, how.gradient, &field));
     ok(fmm_method_create(particles, &options, &method));
     if (!how.devices) {

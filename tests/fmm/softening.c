@@ -160,12 +160,11 @@ static void kernels_of_all_instruction_sets_soften(void **state)
 
 static void assert_method(const fmm_particles *p, const fmm_field *exact, int depth, int64_t capacity)
 {
-    int orders[FMM_MAX_DEPTH + 1];
+    const int order = 14;
     fmm_method *method = NULL;
     fmm_sample error;
     fmm_field *field = field_for(p, 1);
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = 14;
-    const fmm_method_options options = {.depth = depth, .capacity = capacity, .direct = -1, .order = orders, .gradient = 1};
+    const fmm_method_options options = {.depth = depth, .capacity = capacity, .direct = -1, .order = &order, .gradient = 1};
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
     assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
     double largest = 0, most = 0;
@@ -238,8 +237,8 @@ static void what_cannot_be_softened_is_refused(void **state)
     fmm_particles *p = generated(FMM_UNIFORM, 100, 0.1);
     fmm_field *field = field_for(p, 1);
     fmm_method *method = NULL;
-    int orders[FMM_MAX_DEPTH + 1] = {0};
-    const fmm_method_options options = {.depth = 5, .order = orders, .gradient = 1};
+    const int order = 0;
+    const fmm_method_options options = {.depth = 5, .order = &order, .gradient = 1};
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "depth of at most 3"));
     p->softening = 1e-200;

@@ -431,10 +431,9 @@ static void a_tree_that_was_not_compared_again_is_not_kept(void **state)
 
 static void run_method(const fmm_particles *p, int64_t capacity, fmm_tree *tree, fmm_field *field)
 {
-    int order[FMM_MAX_DEPTH + 1];
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = 6;
+    const int order = 6;
     const fmm_method_options options = {
-        .depth = capacity ? FMM_MAX_DEPTH : 3, .capacity = capacity, .direct = -1, .order = order, .gradient = 1, .tree = tree};
+        .depth = capacity ? FMM_MAX_DEPTH : 3, .capacity = capacity, .direct = -1, .order = &order, .gradient = 1, .tree = tree};
     fmm_method *method = NULL;
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
     assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);

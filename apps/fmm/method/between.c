@@ -13,7 +13,7 @@ static void add_leaves(fmm_method *m, int level, int32_t cell)
     const fmm_frame frame = fmm_frame_of(m, level, cell);
     for (int64_t k = start[0]; k < start[1]; k++) {
         const fmm_sources sources = fmm_sources_of(m, m->x.leaf[k]);
-        fmm_p2l(m->between[level], &frame, &sources, fmm_local(m, level, cell));
+        fmm_p2l(m->operators, &frame, &sources, fmm_local(m, level, cell));
     }
 }
 
@@ -47,7 +47,7 @@ static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *w
 {
     const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
     const int64_t targets = find_sides(m, level, d, worker);
-    const fmm_operators *o = m->between[level];
+    const fmm_operators *o = m->operators;
     if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->behind, worker->to, worker->work);
 }
 

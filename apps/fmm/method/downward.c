@@ -41,7 +41,7 @@ static void evaluate_leaf(fmm_method *m, int64_t leaf)
     }
     for (int64_t k = m->w.start[leaf]; k < m->w.start[leaf + 1]; k++) {
         const fmm_frame frame = fmm_frame_of(m, m->w.level[k], m->w.cell[k]);
-        fmm_m2p(m->between[m->w.level[k]], &frame, fmm_multipole(m, m->w.level[k], m->w.cell[k]), &targets);
+        fmm_m2p(m->operators, &frame, fmm_multipole(m, m->w.level[k], m->w.cell[k]), &targets);
     }
 }
 

@@ -71,40 +71,24 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
 }
 
 /* The maximum number of particles of the cells of W and X that are summed directly. */
-static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *options)
+static int32_t limit_of_direct(const fmm_method_options *options)
 {
-    int order = 0;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && options->order; l++)
-        if (options->order[l] > order) order = options->order[l];
-    int64_t limit = options->direct < 0 ? fmm_method_direct(order, options->gradient) : options->direct;
+    const int order = options->order ? *options->order : 0;
+    const int64_t limit = options->direct < 0 ? fmm_method_direct(order, options->gradient) : options->direct;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* The operators of all levels.  The stored multipole expansions have at least the order `held`. */
-static yoke_status create_operators(fmm_method *m, const int *order, int held)
+/* The stored multipole expansions have at least the order `held`. */
+static yoke_status create_operators(fmm_method *m, int order, int held)
 {
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
-        if (order[l] > m->order) m->order = order[l];
-    m->held = (fmm_held){.multipole = held > m->order ? held : m->order, .local = m->order};
-    yoke_status status = fmm_operators_create_within(m->context, m->order, m->held, &m->operators);
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
-        if (order[l] == m->order) m->between[l] = m->operators;
-        for (int above = FMM_FAR_LEVEL; above < l; above++)
-            if (order[above] == order[l]) m->between[l] = m->between[above];
-        if (!m->between[l]) status = fmm_operators_create_within(m->context, order[l], m->held, &m->between[l]);
-    }
-    return status;
+    m->order = order;
+    m->held = (fmm_held){.multipole = held > order ? held : order, .local = order};
+    return fmm_operators_create_within(m->context, order, m->held, &m->operators);
 }
 
 static void destroy_operators(fmm_method *m)
 {
     fmm_waves_forget(m);
-    for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) {
-        fmm_operators *operators = m->between[l];
-        for (int other = l; other <= FMM_MAX_DEPTH; other++)
-            if (m->between[other] == operators) m->between[other] = NULL;
-        if (operators != m->operators) fmm_operators_destroy(operators);
-    }
     fmm_operators_destroy(m->operators);
     m->operators = NULL;
     m->order = 0;
@@ -188,8 +172,8 @@ static yoke_status have_locals(fmm_method *m)
     return create_expansions(m, stride, m->local);
 }
 
-/* Creates what a far field needs.  The multipole expansions of fmm_method_expand are kept if they have all degrees that the orders need. */
-static yoke_status create_far(fmm_method *m, const int *order)
+/* Creates what a far field needs.  The multipole expansions of fmm_method_expand are kept if they have all degrees that the order needs. */
+static yoke_status create_far(fmm_method *m, int order)
 {
     const int expanded = m->is_expanded ? m->held.multipole : -1;
     yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
@@ -204,23 +188,15 @@ static yoke_status create_far(fmm_method *m, const int *order)
     return status ? status : have_locals(m);
 }
 
-yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
+yoke_status fmm_method_set_order(fmm_method *m, int order)
 {
     destroy_operators(m);
+    if (order < 0 || order > FMM_MAX_ORDER) /* also in trees without a far field */
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "order %d of expansions: give 0 to %d", order, FMM_MAX_ORDER);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
     yoke_status status = create_far(m, order);
     if (status) destroy_operators(m);
     return status;
-}
-
-yoke_status fmm_method_set_order(fmm_method *m, int order)
-{
-    int orders[FMM_MAX_DEPTH + 1];
-    destroy_operators(m);
-    if (order < 0 || order > FMM_MAX_ORDER) /* also in trees without a far field */
-        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "order %d of expansions: give 0 to %d", order, FMM_MAX_ORDER);
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    return fmm_method_set_orders(m, orders);
 }
 
 static double lap(const fmm_method *m, double *since_s)
@@ -243,11 +219,11 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     m->memory = options->memory;
     double clock_s = fmm_clock_now_s(m->clock);
     status = create_tree(m, particles, options);
-    if (!status) m->tree->direct = limit_of_direct(m, options);
+    if (!status) m->tree->direct = limit_of_direct(options);
     if (!status) status = fmm_leaf_lists_create(m->tree, &m->near, &m->w);
     if (!status) status = fmm_x_list_create(m->tree, &m->w, &m->x);
     if (!status) status = fmm_near_plan(m);
-    if (!status && options->order) status = fmm_method_set_orders(m, options->order);
+    if (!status && options->order) status = fmm_method_set_order(m, *options->order);
     m->tree_s = lap(m, &clock_s);
     if (status)
         fmm_method_destroy(m);
@@ -312,7 +288,7 @@ void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers)
 
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 {
-    const size_t rotations = fmm_translation_work(m->operators), waves = fmm_waves_most_work(m);
+    const size_t rotations = fmm_translation_work(m->operators), waves = m->wave_tables ? fmm_waves_work(m->wave_tables) : 0;
     const int64_t size = (int64_t)(waves > rotations ? waves : rotations);
     yoke_status status = yoke_allocate_untouched(m->context, threads, sizeof **workers, workers);
     if (status) return status;
@@ -406,7 +382,7 @@ static yoke_status check_field(const fmm_method *m, const fmm_field *field)
                          (long long)field->count, field->gx ? "with" : "without", (long long)m->tree->count,
                          m->sum->gx ? "with" : "without");
     if (!m->operators && m->tree->depth >= FMM_FAR_LEVEL)
-        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "no orders were set: call fmm_method_set_orders before a run");
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "no order was set: call fmm_method_set_order before a run");
     return YOKE_OK;
 }
 

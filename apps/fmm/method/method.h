@@ -34,9 +34,9 @@ typedef struct fmm_method_options {
     int64_t cells;
     int64_t capacity; /* of an adaptive tree: leaves have at most this many particles or are on level `depth`; 0: a uniform tree */
     /* In an adaptive tree, cells of W and X with at most this many particles are summed directly; negative: fmm_method_direct of the
-     * highest order. */
+     * order. */
     int64_t direct;
-    const int *order;       /* as for fmm_method_set_orders; NULL: orders are set later */
+    const int *order;       /* one number, as for fmm_method_set_order; NULL: it is set later */
     int gradient;           /* nonzero: gradients too */
     const fmm_clock *clock; /* NULL: seconds; borrowed until the method is destroyed */
     /* Memory that is requested before its use is added here; NULL: none is requested; borrowed until the method is destroyed. */
@@ -68,17 +68,14 @@ void fmm_method_destroy(fmm_method *method);
 int fmm_method_deepest(const fmm_box *box, double softening);
 
 /*
- * Sets the orders.  order [depth + 1]: for each level, the order of translations between the nearest far cells (fmm_m2l_order); those of
- * levels 0 and 1 are not used.  This may be called repeatedly.
- * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.  No orders are set after an error.
+ * Sets the order of translations between the nearest far cells (fmm_m2l_order).  This may be called repeatedly.
+ * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.  No order is set after an error.
  */
-yoke_status fmm_method_set_orders(fmm_method *method, const int *order);
-/* Sets the same order on all levels. */
 yoke_status fmm_method_set_order(fmm_method *method, int order);
 
 /*
- * Bit l of `levels`: M2L of level l uses plane waves of a set (expansion/waves.h) until orders are set again.  Other levels use rotations.
- * Errors: ARGUMENT (orders are not set, or waves do not have these orders or this set), MEMORY; after an error all levels use rotations.
+ * Bit l of `levels`: M2L of level l uses plane waves of a set (expansion/waves.h) until an order is set again.  Other levels use rotations.
+ * Errors: ARGUMENT (no order is set, or waves do not have this order or this set), MEMORY; after an error all levels use rotations.
  */
 yoke_status fmm_method_set_waves(fmm_method *method, uint64_t levels, int set);
 
@@ -116,11 +113,11 @@ typedef struct fmm_expanded {
 /* Sorts charges in the tree's order.  *expanded has no expansions yet: its order is -1.  Errors: those of fmm_scale_charges. */
 yoke_status fmm_method_sort_charges(fmm_method *method, const double *charge, fmm_expanded *expanded);
 /*
- * Computes the multipole expansions of the charges that were sorted last, with one order, which becomes that of all levels.  The next run
- * of the same charges reuses them if no higher orders are set before.  Errors: those of fmm_method_set_orders.
+ * Computes the multipole expansions of the charges that were sorted last, with an order, which becomes that of the method.  The next
+ * run of the same charges reuses them if no higher order is set before.  Errors: those of fmm_method_set_order.
  */
 yoke_status fmm_method_expand(fmm_method *method, int order, fmm_expanded *expanded);
-/* The seconds that the next run saves because of kept expansions: the part of the time for expanding that its lower orders would have
+/* The seconds that the next run saves because of kept expansions: the part of the time for expanding that its lower order would have
  * taken.  0: no expansions are kept. */
 double fmm_method_saved_s(const fmm_method *method);
 
@@ -128,7 +125,7 @@ double fmm_method_saved_s(const fmm_method *method);
  * Computes the field of charges [number of particles] at all particles, in the order in which they were given.  The field's arrays are
  * overwritten; it must have gradients if and only if the method has.  Without softening, particles at the same position do not act on each other.  Results
  * have the same bits for any number of threads.  seconds: NULL is allowed.
- * Errors: ARGUMENT (a field of other particles or with other arrays, orders that were not set), those of fmm_scale_charges and
+ * Errors: ARGUMENT (a field of other particles or with other arrays, no order was set), those of fmm_scale_charges and
  * fmm_scale_field, MEMORY.
  */
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
@@ -139,8 +136,8 @@ yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *
 yoke_status fmm_method_run_near(fmm_method *method, const double *charge, fmm_field *field, double *seconds);
 
 /*
- * After a run of the same charges (also by shared.h): computes the far field again, with the orders that were set since, and adds the
- * near-field sums of that run.  The field is, bit for bit, that of a run with these orders.  seconds->near: time to add both.
+ * After a run of the same charges (also by shared.h): computes the far field again, with the order that was set since, and adds the
+ * near-field sums of that run.  The field is, bit for bit, that of a run with this order.  seconds->near: time to add both.
  * Errors: ARGUMENT (also: there was no run, or other charges were sorted since), those of fmm_scale_field, MEMORY.
  */
 yoke_status fmm_method_run_far(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);

@@ -41,7 +41,7 @@ typedef struct fmm_slice {
 /* A level whose M2L uses plane waves.  Its families (the cells of the level above that have children) are sorted by layers along z. */
 typedef struct fmm_wave_level {
     int level;
-    fmm_waves *tables; /* NULL: the level uses rotations; levels of the same order share tables */
+    fmm_waves *tables; /* those of the method; NULL: the level uses rotations */
     int32_t layers, families, largest;
     int32_t *first;  /* [layers + 1] first family of each layer */
     int32_t *family; /* [families] cells of the level above */
@@ -76,12 +76,12 @@ struct fmm_method {
     fmm_slice *slice;
     fmm_siblings *block; /* of step s of the near field: first_block[s] ... first_block[s + 1] - 1 */
     int64_t first_block[FMM_NEAR_STEPS + 1];
-    int order;                /* the highest of all levels */
+    int order;                /* of all levels */
     fmm_held held;            /* orders of the stored expansions: local ones have `order`, multipole ones `order` or a higher one */
     bool is_expanded;         /* multipole expansions have all degrees of held.multipole, for the charges in `sorted` */
     double expanded_s;        /* time to compute them */
-    fmm_operators *operators; /* for `order` */
-    fmm_operators *between[FMM_MAX_DEPTH + 1]; /* for M2L of each level; levels of the same order share them */
+    fmm_operators *operators; /* for `order`; NULL: no order is set, or there is no far field */
+    fmm_waves *wave_tables;   /* of the levels with waves; NULL: there are none */
     fmm_wave_level waves[FMM_MAX_DEPTH + 1];
     double *family_waves;                 /* waves of some layers of a level for one axis; NULL: no level has waves */
     int64_t waves_size;                   /* number of these doubles */
@@ -168,8 +168,6 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last);
 
 /* Returns all levels to rotations. */
 void fmm_waves_forget(fmm_method *m);
-/* Doubles of a thread's work array for waves; 0: there are no waves. */
-size_t fmm_waves_most_work(const fmm_method *m);
 
 /* The steps of fmm_method_run.  This one checks the field, scales and sorts the charges, and sets the sums to 0. */
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field);

@@ -64,14 +64,11 @@ static yoke_status lay_out(fmm_method *m, fmm_wave_level *w, const uint64_t *lis
     return YOKE_OK;
 }
 
-/* Sets the tables of the level's order.  Levels of the same order share them. */
 static yoke_status have_tables(fmm_method *m, fmm_wave_level *w, int set)
 {
-    const int order = fmm_operators_order(m->between[w->level]);
-    for (int l = FMM_FAR_LEVEL; l < w->level; l++)
-        if (m->waves[l].tables && fmm_operators_order(m->between[l]) == order) w->tables = m->waves[l].tables;
-    if (w->tables) return YOKE_OK;
-    return fmm_waves_create(m->context, order, set, m->held, &w->tables);
+    yoke_status status = m->wave_tables ? YOKE_OK : fmm_waves_create(m->context, m->order, set, m->held, &m->wave_tables);
+    w->tables = m->wave_tables;
+    return status;
 }
 
 static yoke_status create_level(fmm_method *m, int level, int set)
@@ -92,15 +89,13 @@ void fmm_waves_forget(fmm_method *m)
 {
     for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) {
         fmm_wave_level *w = &m->waves[l];
-        fmm_waves *tables = w->tables;
-        for (int other = l; other <= FMM_MAX_DEPTH; other++)
-            if (m->waves[other].tables == tables) m->waves[other].tables = NULL;
-        fmm_waves_destroy(tables);
         yoke_release(m->context, w->family);
         yoke_release(m->context, w->first);
         yoke_release(m->context, w->slot);
         *w = (fmm_wave_level){0};
     }
+    fmm_waves_destroy(m->wave_tables);
+    m->wave_tables = NULL;
     yoke_release(m->context, m->family_waves);
     m->family_waves = NULL;
 }
@@ -122,14 +117,6 @@ yoke_status fmm_method_set_waves(fmm_method *m, uint64_t levels, int set)
     m->waves_size = (int64_t)most;
     if (status) fmm_waves_forget(m);
     return status;
-}
-
-size_t fmm_waves_most_work(const fmm_method *m)
-{
-    size_t most = 0;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
-        if (m->waves[l].tables && fmm_waves_work(m->waves[l].tables) > most) most = fmm_waves_work(m->waves[l].tables);
-    return most;
 }
 
 /* -------------------------------------------------------------------------------------------------------- pass */

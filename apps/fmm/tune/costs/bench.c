@@ -75,11 +75,11 @@ static yoke_status have_cube(fmm_bench *bench, fmm_cube of)
 /* tree: NULL, or the sorted particles. */
 static yoke_status make_method(fmm_bench *bench, fmm_tree *tree)
 {
-    static const int orders[FMM_MAX_DEPTH + 1] = {0};
+    const int order = 0;
     const fmm_method_options options = {.depth = bench->made.capacity ? FMM_MAX_DEPTH : bench->made.depth,
                                         .capacity = bench->made.capacity,
                                         .direct = bench->made.many,
-                                        .order = orders,
+                                        .order = &order,
                                         .gradient = bench->gradient,
                                         .clock = bench->clock,
                                         .tree = tree};
