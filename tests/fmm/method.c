@@ -273,9 +273,10 @@ static void release_filled(void *memory, void *user)
     free(memory);
 }
 
-static void run_shells(yoke_context *in, int64_t capacity, bool near_first, fmm_field **field)
+/* fast: the near field in single precision, and M2L by plane waves. */
+static void run_shells(yoke_context *in, int64_t capacity, bool fast, bool near_first, fmm_field **field)
 {
-    enum { COUNT = 3000, DEPTH = 4 };
+    enum { COUNT = 3000, DEPTH = 4, SET = 5, LEVELS = 1 << 2 | 1 << 3 | 1 << 4 };
     const int order = 5;
     const fmm_method_options options = {.depth = DEPTH, .capacity = capacity, .order = &order, .gradient = 1};
     fmm_particles *p = NULL;
@@ -284,8 +285,11 @@ static void run_shells(yoke_context *in, int64_t capacity, bool near_first, fmm_
     assert_int_equal(fmm_particles_generate(in, FMM_SHELLS, COUNT, FMM_RANDOM, 1, &p), YOKE_OK);
     assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
     assert_int_equal(fmm_field_create(in, COUNT, 1, field), YOKE_OK);
+    fmm_method_set_single(method, fast);
+    if (fast) assert_int_equal(fmm_method_set_waves(method, LEVELS, SET), YOKE_OK);
     if (near_first && fmm_method_run_near(method, p->charge, *field, &near_s)) fail_msg("%s", yoke_last_error(in));
     assert_int_equal(fmm_method_run(method, p->charge, *field, NULL), YOKE_OK);
+    assert_true(fmm_method_is_single(method) == fast);
     fmm_method_destroy(method);
     fmm_particles_destroy(p);
 }
@@ -296,10 +300,11 @@ static void results_do_not_depend_on_the_contents_of_new_memory(void **state)
     static const yoke_options options = {.allocate = allocate_filled, .release = release_filled};
     yoke_context *filled = NULL;
     assert_int_equal(yoke_context_create(&options, &filled), YOKE_OK);
-    for (int64_t capacity = 0; capacity <= 20; capacity += 20) {
+    for (int kind = 0; kind < 4; kind++) {
+        const int64_t capacity = kind & 1 ? 20 : 0;
         fmm_field *expected = NULL, *got = NULL;
-        run_shells(context, capacity, false, &expected);
-        run_shells(filled, capacity, true, &got);
+        run_shells(context, capacity, kind & 2, false, &expected);
+        run_shells(filled, capacity, kind & 2, true, &got);
         for (int64_t i = 0; i < got->count; i++) {
             assert_true(got->potential[i] == expected->potential[i]);
             assert_true(got->gx[i] == expected->gx[i] && got->gy[i] == expected->gy[i] && got->gz[i] == expected->gz[i]);
