@@ -71,6 +71,8 @@ static void columns_are_read_with_and_without_header(void **state)
         {"a.txt", "# x y z q\n1 2 3 4\n-.5 6 7 8\n"},
         {"a.txt", "name charge z y x more\nA 4 3 2 1 1\nB 8 7 6 -.5 nan\n"},
         {"a.csv", "1,2,3,4\n-.5,6,7,8\n"},
+        {"a.csv", "\"1\",\"2\",\"3\",\"4\"\n\"-.5\",\"6\",\"7\",\"8\"\n"},
+        {"a.csv", "# q,z,y,x\n\"4\",3,2,1\n8,7,6,-.5\n"},
         {"a.csv", "x, y, z, q\n1, 2, 3, 4\n -.5 , 6 , 7 , 8\n"},
         {"a.CSV", "q,,x,y,z\r\n4,,1,2,3\r\n8,,-.5,6,7\r\n"},
         {"a.csv", "\"x\",\"y\", \"z\",\"q\"\n\"1\",2,3,4\n-.5,6,7,8\n"},

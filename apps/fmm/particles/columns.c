@@ -55,11 +55,9 @@ static yoke_status check_double(const fmm_lines *lines, const columns *c, char *
     return YOKE_OK;
 }
 
-/* Reads a header, which is no comment. */
-static yoke_status read_names(const fmm_lines *lines, columns *c, char *line)
+/* Reads the c->count fields of a header, which is no comment. */
+static yoke_status read_names(const fmm_lines *lines, columns *c, char *const *fields)
 {
-    char *fields[MAX_COLUMNS];
-    c->count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
     if (c->count > MAX_COLUMNS) return fmm_lines_fail(lines, "%d columns; there may be up to %d", c->count, MAX_COLUMNS);
     const char *missing = find_columns(c, fields);
     c->header = !missing;
@@ -98,13 +96,13 @@ static yoke_status read_header(fmm_lines *lines, columns *c)
 {
     const fmm_place begin = lines->next;
     fmm_place at = begin;
-    char *line = fmm_lines_next(lines), *fields[1];
+    char *line = fmm_lines_next(lines), *fields[MAX_COLUMNS];
     while (line && (*(line = without_blanks(line)) == '#' || !*line)) at = lines->next, line = fmm_lines_next(lines);
     if (!line) return YOKE_OK;
-    if (!fmm_field_is_number(line)) return read_names(lines, c, line);
-    const int columns_of_numbers = fmm_fields_cut(line, c->comma, 1, fields);
+    c->count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
+    if (!fmm_field_is_number(fields[0])) return read_names(lines, c, fields);
     lines->next = begin;
-    yoke_status status = read_comments(lines, c, columns_of_numbers);
+    yoke_status status = read_comments(lines, c, c->count);
     lines->next = at;
     return status;
 }

@@ -49,7 +49,7 @@ yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...) YOKE
  */
 int fmm_fields_cut(char *line, bool comma, int most, char **fields);
 
-/* Whether the field, up to a blank or a comma, is a number, finite or not.  A line with such a field is no header. */
+/* Whether the field, up to a blank or a comma, is a number, finite or not.  A line that begins with such a field is no header. */
 bool fmm_field_is_number(const char *field);
 
 /* Reads a finite decimal number; the result is 0 only if the field is 0.  Errors: INPUT (the message has `what` the number is, and the
