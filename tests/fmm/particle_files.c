@@ -165,7 +165,7 @@ static void xyz_notes_kinds_comments_and_periodic_boxes(void **state)
 static void an_incomplete_last_frame_is_left_out(void **state)
 {
     (void)state;
-    static const char *const rests[] = {"3\n", "3\nc\n", "3\nc\nX 1 2 3 4\nX 2 2 3 4\n"};
+    static const char *const rests[] = {"3\n", "3\nc\n", "3\nc\nX 1 2 3 4\nX 2 2 3 4\n", "2\nc\nX 1 2 3 4\nB 1 0 ", "2\nc\nX 1 2 3 4\nB"};
     for (size_t r = 0; r < sizeof rests / sizeof *rests; r++) {
         char text[100];
         fmm_particles *p = NULL;
@@ -175,6 +175,15 @@ static void an_incomplete_last_frame_is_left_out(void **state)
         assert_true(frames == 2 && p->x[0] == 5);
         fmm_particles_destroy(p);
     }
+}
+
+static void a_last_line_without_line_feed_is_read(void **state)
+{
+    (void)state;
+    fmm_particles *p = right("a.xyz", "1\na\nX 1 2 3 4\n2\nb\nX 5 2 3 4\nX 1 2 3 4", 2, 2);
+    check(p, 1, 1, 2, 3, 4);
+    fmm_particles_destroy(p);
+    fmm_particles_destroy(right("a.xyz", "1\na\nX 1 2 3 4\n0\nb", 2, 0));
 }
 
 static void what_is_wrong_is_refused_with_its_line(void **state)
@@ -228,6 +237,8 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.xyz", "9\n\nX\nX\nX\n", "a.xyz:5: the file ends after 3 of 9 particles", 1},
         {"a.xyz", "2\n", "the file ends after 0 of 2 particles", 1},
         {"a.xyz", "1\n\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5", 1},
+        {"a.xyz", "2\n\nX 1 2 3 4\nB 1 0 ", "a.xyz:4: 3 columns; expected 5", 1},
+        {"a.xyz", "1\n\nX 1 2 3 4\n2\n\nX 1 2 3 4\nB 1 0\n", "a.xyz:7: 3 columns; expected 5", 2},
         {"a.xyz", "1\n\nX 1 2 3 4 5 6\n", "a.xyz:3: 7 columns; expected 5: kind x y z q", 1},
         {"a.xyz", "1\n\nX 1 2 3 q\n", "a.xyz:3: q is \"q\"", 1},
         {"a.xyz", "1\n\nX 1 2 inf 4\n", "a.xyz:3: z is inf", 1},
@@ -379,6 +390,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
     cmocka_unit_test(xyz_notes_kinds_comments_and_periodic_boxes),
     cmocka_unit_test(an_incomplete_last_frame_is_left_out),
+    cmocka_unit_test(a_last_line_without_line_feed_is_read),
     cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
     cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
     cmocka_unit_test(a_million_frames_are_passed_over_at_once),

@@ -25,7 +25,8 @@ yoke_status fmm_columns_read(yoke_context *context, const char *path, bool comma
  * become the particles' notes.
  *
  * open reads the file into memory and finds its frames.  A last frame that is not complete, as while a simulation writes the file, is left
- * out with a warning, unless it is the only one.  read reads one of the frames 1 ... frames, repeatedly if wanted.  close: NULL is
+ * out with a warning, unless it is the only one.  This includes a last line that has no LF, and fewer columns than that of the frame's first
+ * particle.  A cut within its last column is not noticed.  read reads one of the frames 1 ... frames, repeatedly if wanted.  close: NULL is
  * allowed.
  */
 typedef struct fmm_xyz fmm_xyz;

@@ -115,6 +115,21 @@ static yoke_status ended(const fmm_xyz *xyz, int64_t there, int64_t count)
     return YOKE_OK;
 }
 
+/*
+ * Whether the file ends within the last of the frame's `count` lines of particles, which begin at `first` and were skipped: this line has no
+ * LF, and fewer columns than the first one.  A cut within its last column is not noticed.
+ */
+static bool ends_within_line(const fmm_lines *lines, fmm_place first, int64_t count)
+{
+    fmm_lines again = *lines;
+    if (count == 0 || lines->next.at <= lines->size) return false;
+    again.next = first;
+    const int columns = fmm_fields_cut(fmm_lines_next(&again), false, 0, NULL);
+    again.next = first;
+    (void)fmm_lines_skip(&again, count - 1);
+    return fmm_fields_cut(fmm_lines_next(&again), false, 0, NULL) < columns;
+}
+
 /* Skips the next frame, and records its position.  *more: there was a frame. */
 static yoke_status find_frame(fmm_xyz *xyz, bool *more)
 {
@@ -131,7 +146,9 @@ static yoke_status find_frame(fmm_xyz *xyz, bool *more)
     yoke_status status = read_count(lines, line, &count);
     if (status) return status;
     const bool commented = fmm_lines_skip(lines, 1) == 1;
-    const int64_t there = fmm_lines_skip(lines, count);
+    const fmm_place first = lines->next;
+    int64_t there = fmm_lines_skip(lines, count);
+    if (xyz->frames > 0 && there == count && ends_within_line(lines, first, count)) there--;
     if (!commented || there < count) {
         *more = false;
         return ended(xyz, there, count);
