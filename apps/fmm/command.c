@@ -41,11 +41,11 @@ static void add_method_options(app_option_table *table, fmm_command *line)
         {.name = "error", .value = "E", .help = "relative error, in the 2-norm over all particles; by default 1e-3", .text = &line->error},
         {.name = "error-of",
          .value = "KIND",
-         .help = "of which the error is: potentials (by default), forces or energy",
+         .help = "what --error refers to: potentials (by default), forces or energy",
          .text = &line->error_of},
         {.name = "order",
          .value = "P",
-         .help = "order of the expansions; by default the least that keeps the error",
+         .help = "order of the expansions; by default the lowest that meets the requested error",
          .number = &line->order,
          .minimum = 0,
          .maximum = FMM_MAX_ORDER},
@@ -101,13 +101,13 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
          .text = &line->distribution},
         {.name = "particles",
          .value = "N",
-         .help = "generate as many; by default 262144, and 113000 of xenon",
+         .help = "number of generated particles; by default 262144, and 113000 for xenon",
          .number = &line->particles,
          .minimum = 0,
          .maximum = FMM_MAX_PARTICLES},
         {.name = "seed",
          .value = "S",
-         .help = "of generated positions; random charges take S + 1; by default 1",
+         .help = "seed of generated positions, by default 1; random charges use the seed S + 1",
          .number = &line->seed,
          .minimum = 0,
          .maximum = INT64_MAX},
@@ -136,7 +136,7 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
          .flag = &line->skip_coincident},
         {.name = "softening",
          .value = "H",
-         .help = "nearer together than H charges act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r",
+         .help = "pairs nearer than H have the potential (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r",
          .text = &line->softening},
         {.name = NULL},
     };
@@ -193,7 +193,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
                    ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
                    "(H5MD), .vtu (results for ParaView). - is standard input, as .txt.\n"
                    "Results have the columns x y z q potential fx fy fz in the input's order.\n"
-                   "Near pairs are summed in single precision where that adds less than a tenth of the requested error, at most.\n"
+                   "With --error 3e-5 or above, near pairs are summed in single precision if this adds at most a tenth of this error.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
@@ -253,9 +253,8 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
     if (!file && !line->distribution)
         return yoke_fail(context, YOKE_ERROR_INPUT, "no particles: give FILE, or --generate KIND (grid, shells, xenon, ...)");
     if (file && (line->particles >= 0 || line->seed >= 0 || line->charges))
-        return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
-    if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames belong to FILE");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--particles, --seed and --charges need --generate; FILE has particles of its own");
+    if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames need FILE");
     if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
     if (line->softening && line->skip_coincident)
         return yoke_fail(
@@ -266,21 +265,22 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--direct sums over all pairs: leave --depth, --cells, --leaf, --order, --error and --error-of out");
     if (line->order >= 0 && (line->error || line->error_of))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--order and --error cannot be combined: --error chooses the order");
     if (line->error_of && line->solve.request.of == FMM_FORCES && line->potential_only)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
     if (line->share && (!fast || !line->devices))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and does not belong to --direct");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and cannot be combined with --direct");
     if (line->power && (!fast || !line->devices))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--power needs --devices, and does not belong to --direct");
-    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--power needs --devices, and cannot be combined with --direct");
+    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check cannot be combined with --direct");
     if (line->cells > 0 && (line->depth >= 0 || line->leaf > 0))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--cells gives the whole tree: leave --depth and --leaf out");
     if ((!fast || line->leaf > 0 || line->cells > 0) && asks_tuning(line))
-        return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--objective, --declare, --explain, --measure-all, --baseline and --plot do not belong to --direct, --leaf or "
-                         "--cells");
-    if (!fast && line->store) return yoke_fail(context, YOKE_ERROR_INPUT, "--store does not belong to --direct");
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--objective, --declare, --explain, --measure-all, --baseline and --plot cannot be combined with --direct, --leaf or "
+            "--cells");
+    if (!fast && line->store) return yoke_fail(context, YOKE_ERROR_INPUT, "--store cannot be combined with --direct");
     if (line->frames && (line->explain || line->measure_all || line->plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");

@@ -116,7 +116,8 @@ static yoke_status show_stage(void *user, fmm_stage stage, const char *what)
 {
     work *w = user;
     if (stage == FMM_STAGE_COSTS && !w->said_costs)
-        app_print(w->terminal, "measuring what the method's operations take on this machine%s\n", w->line->solve.store ? ", once" : "");
+        app_print(w->terminal, "measuring the costs of operations on this machine%s\n",
+                  w->line->solve.store ? "; later runs use them" : "");
     if (stage == FMM_STAGE_COSTS) w->said_costs = true;
     app_progress(w->terminal, stage == FMM_STAGE_COSTS ? "measuring %s" : "%s", what);
     return app_interrupt_check(w->context);

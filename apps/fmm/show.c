@@ -106,7 +106,7 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
         app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
                   (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
     if (tuned->machine_s >= least_told_s)
-        app_print(terminal, "what operations and devices take and draw: %s in %.3g s\n",
+        app_print(terminal, "costs of operations and powers of devices: %s in %.3g s\n",
                   tuned->measured_now ? "measured" : "read and measured", tuned->machine_s);
     if (f->parts && !fmm_chosen(choice)->devices && !is_host_alone(f)) {
         app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
@@ -138,8 +138,8 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     if (f->depth < 0)
         app_print(terminal, "direct summation\n");
     else if (f->cells > 0)
-        app_print(terminal, "fast multipole method, %lld cells along each side, depth %d, order %d\n", (long long)f->cells, f->depth,
-                  f->order);
+        app_print(terminal, "fast multipole method, %lld cell%s along each side, depth %d, order %d\n", (long long)f->cells,
+                  f->cells == 1 ? "" : "s", f->depth, f->order);
     else if (f->leaf > 0)
         app_print(terminal, "fast multipole method, %lld leaves of at most %lld particles, depth %d, order %d\n", (long long)f->leaves,
                   (long long)f->leaf, f->depth, f->order);

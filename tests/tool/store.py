@@ -48,7 +48,7 @@ def test_particles_need_no_store():
 
 def test_a_home_that_is_not_there_is_told_once_before_particles_are_worked_on():
     process = tool.start(*PARTICLES, env=without_home())
-    assert "measuring what" in process.stdout.readline()
+    assert "measuring the costs of operations" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=tool.PATIENCE_S)
     assert process.returncode == 130, errors

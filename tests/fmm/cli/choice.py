@@ -24,7 +24,7 @@ def call_undisturbed(path):
 def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     words = ("--generate", "shells", "--particles", 20000, "--order", 4, "--store", "store.json", "--json", "run.json", "--check", 0)
     first = run(*words, "--measure-all")
-    assert "measuring what the method's operations take on this machine, once" in first.stdout
+    assert "measuring the costs of operations on this machine; later runs use them\n" in first.stdout
     got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     costs = got["model"]["costs"]
     uniform = [cost for cost in costs if cost["leaf_capacity"] is None and cost["cells"] is None]
@@ -150,7 +150,7 @@ def test_a_run_measures_what_its_orders_need():
     def orders(error, charges="random"):
         words = ("--generate", "grid", "--particles", 20000, "--charges", charges, "--error", error, "--store", "store.json", "--check", 0, "--json", "run.json")
         done = run(*words)
-        told = "measuring what the method's operations take" in done.stdout
+        told = "measuring the costs of operations" in done.stdout
         assert done.stderr.count("other programs had a core") <= 1, done.stderr  # in both measurements, told once
         call_undisturbed("store.json")
         got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))

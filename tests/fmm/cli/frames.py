@@ -95,7 +95,7 @@ def test_frames_that_are_not_there_are_refused():
     done = run("in.xyz", "--direct", "--frames", "all", "--output", "out.txt", code=2)
     assert "out.txt: there is room for one frame, not for 2; give a file .xyz or .h5" in done.stderr, done.stderr
     assert "--frame and --frames: give one" in run("in.xyz", "--direct", "--frames", "1:2", "--frame", 1, code=2).stderr
-    assert "belong to FILE" in run("--generate", "grid", "--direct", "--frames", "all", code=2).stderr
+    assert "need FILE" in run("--generate", "grid", "--direct", "--frames", "all", code=2).stderr
 
 
 def test_frames_keep_the_order_while_they_move_slowly():
