@@ -69,8 +69,8 @@ static double *fill_powers(fmm_waves *w, double *numbers)
 static double angle_of(const fmm_wave_tables *t, int ring, int j) { return 2 * PI * (j + 0.5) / t->angles[ring]; }
 
 /*
- * Fills the cosines and sines.  A wave is W = A_0 + sum over m > 0 of (-i)^m 2 Re(A_m exp(-i m alpha)): its real part has the even modes,
- * its imaginary part the odd ones.  In the conversion back, waves V contribute (-i)^m sum of V exp(-i m alpha), over all angles, to mode m.
+ * Fills the cosines and sines.  A wave is W = A_0 + sum over m > 0 of (-i)^m 2 Re(A_m exp(-i m gamma)): its real part has the even modes,
+ * its imaginary part the odd ones.  In the conversion back, waves V contribute (-i)^m sum of V exp(-i m gamma), over all angles, to mode m.
  */
 static double *fill_angles(fmm_waves *w, double *numbers)
 {

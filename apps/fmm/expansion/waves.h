@@ -3,7 +3,7 @@
  *
  * For z > 0
  *
- *     1/r = sum_k w_k / M_k sum_j exp(-lambda_k (z - i (x cos alpha_j + y sin alpha_j))),   alpha_j = 2 pi (j + 1/2) / M_k,
+ *     1/r = sum_k w_k / M_k sum_j exp(-lambda_k (z - i (x cos gamma_j + y sin gamma_j))),   gamma_j = 2 pi (j + 1/2) / M_k,
  *
  * with nodes and weights of tools/fit-waves.  A translation multiplies each wave by a number.  Far cells are at least two edges apart along
  * z, or else along y, or else along x.  That axis is z' of their waves, and x' y' z' are -z y x for the axis x, -z -x y for y, x y z for z.

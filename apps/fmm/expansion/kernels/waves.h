@@ -125,7 +125,7 @@ INLINE void angles_of(const fmm_wave_tables *t, int ring, vector *modes, vector 
         product(quarter_angles, count, t->cosines[parity][ring], mode, sum.cosine[parity]);
         product(quarter_angles, count, t->sines[parity][ring], mode + count * BOTH, sum.sine[parity]);
     }
-    for (int beyond = 0; beyond < 2; beyond++) /* alpha, and pi - alpha */
+    for (int beyond = 0; beyond < 2; beyond++) /* gamma, and pi - gamma */
         for (int j = 0; j < quarter_angles; j++) {
             const int at = t->first[ring] + beyond * quarter_angles + j;
             const vector *phase = (const vector *)(t->phase + at * 2 * FAMILY), *turned = phase + PER;
