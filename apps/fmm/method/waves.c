@@ -2,7 +2,7 @@
  * waves.c - M2L of whole levels by plane waves, axis by axis.
  *
  * Families are processed in layers along z.  A layer needs only its own waves and those of the layers before and after it, so the waves of
- * four layers are stored.  Small successive layers are merged, so that threads have enough work between two barriers.
+ * at most four layers are stored.  Small successive layers are merged, so that threads have enough work between two barriers.
  */
 #include <omp.h>
 #include <stdlib.h>
