@@ -40,8 +40,8 @@ typedef struct yoke_fmm_options {
     const char *store;
     const char *declared; /* powers of a machine without meters, as in yoke_run_options; may be NULL */
     /* Number of particles at which each run is compared with direct sums (yoke_fmm_result.sampled_potential_error); 0: none.  If the order
-     * is chosen and these show a larger error than `error`, the far field is computed again with a higher order, as long as that reduces
-     * it.  This is a sample, and no guarantee for all particles. */
+     * is chosen and these show a larger error than `error`, the far field is computed again with a higher order, unless three in succession
+     * do not reduce it.  This is a sample, and no guarantee for all particles. */
     int64_t check;
     /* Softening length H: charges nearer together than H act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r, also at the
      * same position.  Leaves are not smaller than H: a tree that would have such leaves (`depth`) is an error.  0: none. */

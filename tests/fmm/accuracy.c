@@ -441,7 +441,7 @@ static void draws_stand_for_all_particles(void **state)
             const int most = all ? 20000 : 64;
             bool complete[FMM_MAX_DEPTH + 1];
             int count;
-            assert_int_equal(fmm_draw_cells(&e, &model, 6, most, draws, &count, complete), YOKE_OK);
+            assert_int_equal(fmm_draw_cells(&e, &model, (fmm_favour){6, 0}, most, draws, &count, complete), YOKE_OK);
             for (int level = 2, k = 0; level <= e.tree->depth; level++) {
                 double here = 0, sum = 0, times = 0;
                 for (int64_t c = 0; c < e.tree->level[level].count; c++) here += fmm_particles_in(e.tree, level, c) / 4000.0;

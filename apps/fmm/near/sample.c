@@ -104,9 +104,9 @@ yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, i
 }
 
 yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
-                                        fmm_reference **reference)
+                                        const double *weight, fmm_reference **reference)
 {
-    return create(scaled, true, gradient, count, which, NULL, reference);
+    return create(scaled, true, gradient, count, which, weight, reference);
 }
 
 /* Squares at each particle of the sample [count], in the same unit: of errors, of exact values, and of computed values. */
@@ -204,6 +204,7 @@ static void compare_energies(const fmm_reference *r, const fmm_field *field, con
 {
     const double exact = size->energy, unit = size->potential;
     sample->energy = sample->energy_deviation = sample->energy_norm = NAN;
+    sample->energy_size = fabs(exact) * unit * size->charge;
     if (!(fabs(exact) > 0 && unit > 0 && isfinite(unit))) return;
     for (int64_t k = 0; k < r->count; k++) value[k] = r->at->charge[k] / size->charge * (r->exact->potential[k] / unit);
     sample->energy_norm = fmm_reference_energy(r, value).size / fabs(exact);

@@ -18,6 +18,7 @@ typedef struct fmm_sample {
     double potential_uncertainty, force_uncertainty; /* standard errors, relative to the errors; 0: all particles; NaN: one of several */
     /* Error of the energy, relative to the energy: |error| by the sample, and its standard error; NaN if the energy is 0. */
     double energy, energy_deviation;
+    double energy_size;                /* |energy| per particle; 0, infinite or NaN: it is too small or too large */
     double energy_norm;                /* the estimate of the energy by fmm_reference_energy, relative to the energy */
     double potential_norm, force_norm; /* |exact| by the sample's sums alone, relative to that by all particles */
 } fmm_sample;
@@ -39,9 +40,9 @@ typedef struct fmm_reference {
  * MEMORY. */
 yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
                                  fmm_reference **reference);
-/* The same with equal weights, of particles as from fmm_scale_create, in whose units the sums are. */
+/* The same of particles as from fmm_scale_create, in whose units the sums are. */
 yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
-                                        fmm_reference **reference);
+                                        const double *weight, fmm_reference **reference);
 /* NULL is allowed. */
 void fmm_reference_destroy(fmm_reference *reference);
 

@@ -44,12 +44,22 @@ yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles)
     return status;
 }
 
+/* The predicted error of the energy is relative to the energy of the call in which the order was chosen.  Changes it to that of this call
+ * if the order was kept. */
+static void take_energy(fmm_solver *s)
+{
+    const double was = s->energy_size, is = s->solution.sample.energy_size, relative = was / is;
+    if (!s->solution.order_because && relative > 0 && isfinite(relative)) s->accuracy.energy *= relative;
+    s->energy_size = is;
+}
+
 static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, const fmm_field *field)
 {
     const double begin_s = yoke_clock_s();
     if (!s->reference) return YOKE_OK;
     yoke_status status = fmm_reference_compare(s->reference, particles, field, &s->solution.sample);
     if (!status) fmm_accuracy_correct(&s->accuracy, &s->solution.sample);
+    if (!status) take_energy(s);
     s->solution.check_s += yoke_clock_s() - begin_s;
     return status;
 }
@@ -156,14 +166,18 @@ static int order_missing(const fmm_solver *s)
 
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
 {
+    enum { PATIENCE = 3 }; /* successive higher orders that do not reduce the error: errors of particles in corners do not fall evenly */
     fmm_solution *found = &s->solution;
     /* before the run: it sorts charges, so that the near field of a run would not be kept */
     yoke_status status = fmm_solver_sum_some(s, particles);
     if (!status) status = run(s, particles, found->order, false, field);
     if (!status) status = learn(s);
-    double before = INFINITY;
-    for (int missing; !status && (missing = order_missing(s)) > 0 && fmm_solver_sampled_error(s) < before;) {
-        before = fmm_solver_sampled_error(s);
+    double least = INFINITY;
+    for (int missing, in_vain = 0; !status && (missing = order_missing(s)) > 0;) {
+        const double error = fmm_solver_sampled_error(s);
+        in_vain = error < least ? 0 : in_vain + 1;
+        if (in_vain == PATIENCE) break;
+        least = fmin(least, error);
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
                  fmm_solver_sampled_error(s), found->requested_error, found->order + missing);

@@ -46,6 +46,7 @@ struct fmm_solver {
     bool error_fell;            /* in the last call the error was far below that */
     fmm_sizes last;             /* of the last call */
     fmm_accuracy accuracy;
+    double energy_size;       /* fmm_sample.energy_size of the last run */
     fmm_reference *reference; /* direct sums of this call's particles; NULL: none yet */
     fmm_solution solution;    /* of this call */
 };

@@ -44,6 +44,7 @@ typedef struct search {
     fmm_norms norms;
     double rounding;
     int64_t particles;
+    double charge;         /* of fmm_favour */
     fmm_expanded expanded; /* order -1: not computed yet */
     fmm_model model;       /* of that order */
     int drawn;             /* order for which cells were drawn; -1: none yet */
@@ -146,7 +147,8 @@ static yoke_status draw(search *s, int order)
 {
     if (s->drawn >= 0 && abs(order - s->drawn) <= ALIKE) return YOKE_OK;
     s->drawn = order;
-    return fmm_draw_cells(&s->expanded, &s->model, order, order < FMM_HIGH_ORDER ? DRAWS : DRAWS_HIGH, s->draw, &s->draws, s->complete);
+    return fmm_draw_cells(&s->expanded, &s->model, (fmm_favour){order, s->charge}, order < FMM_HIGH_ORDER ? DRAWS : DRAWS_HIGH, s->draw,
+                          &s->draws, s->complete);
 }
 
 /* The reference order for orders up to `highest`. */
@@ -165,8 +167,13 @@ static yoke_status measure(search *s, int first, int orders)
     if (s->expanded.order == reference - 1) reference--; /* nearly as good, and avoids another upward pass */
     yoke_status status = expand(s, reference);
     if (!status) status = draw(s, first + orders / 2);
-    const fmm_survey_options options = {
-        .draws = s->draws, .draw = s->draw, .complete = s->complete, .reference = reference, .orders = orders, .order = order};
+    const fmm_survey_options options = {.draws = s->draws,
+                                        .draw = s->draw,
+                                        .complete = s->complete,
+                                        .reference = reference,
+                                        .orders = orders,
+                                        .order = order,
+                                        .charge = s->charge};
     if (!status) status = fmm_tails_measure(&s->expanded, &options, tails);
     if (status) return status;
     fmm_tail low = sum_levels(levels, orders, tails, 0), high = sum_levels(levels, orders, tails, orders - 1);
@@ -301,6 +308,7 @@ static yoke_status measure_waves(const search *s, int order, int set, fmm_tail *
                                         .reference = s->expanded.order,
                                         .orders = 1,
                                         .order = &higher,
+                                        .charge = s->charge,
                                         .waves = waves};
     if (!status) status = fmm_tails_measure(&s->expanded, &options, tails);
     if (!status) *tail = sum_levels(s->depth - 1, 1, tails, 0);
@@ -418,8 +426,9 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
                 .depth = particles.tree->depth,
                 .particles = particles.tree->count};
     s.expanded.order = s.drawn = -1;
-    status =
-        request->sums ? fmm_norms_known(particles.particles, request->sums, &s.norms) : fmm_norms_sample(particles.particles, &s.norms);
+    s.charge = fmm_large_charge(particles.particles);
+    status = request->sums ? fmm_norms_known(particles.particles, request->sums, &s.norms)
+                           : fmm_norms_sample(particles.tree, particles.particles, &s.norms);
     if (status) return status;
     s.rounding = rounding_of(&s.norms);
     if (CERTAINTY * s.rounding > request->error) return refuse_rounding(&s);
@@ -481,12 +490,13 @@ int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, 
     double sampled = forces ? sample->force : sample->potential;
     double uncertainty = forces ? sample->force_uncertainty : sample->potential_uncertainty;
     const int most = FMM_MAX_ORDER - order;
-    if (!sample->count || !(sampled > 0 && predicted > 0)) return 0;
+    if (!sample->count || !(sampled > 0)) return 0;
     if (request->of == FMM_ENERGY) {
         const int missing_of_energy = orders_between(fmm_energy_error(accuracy, sample), request->error);
         return missing_of_energy < most ? missing_of_energy : most;
     }
     /* If the two contradict each other, the drawn cells missed rare large errors, and only the sample counts. */
+    if (!(predicted > 0)) predicted = sampled, known = INFINITY;
     if (fabs(log(sampled / predicted)) > CERTAINTY * hypot(uncertainty, known)) known = INFINITY;
     double weight = 1 / fmax(uncertainty * uncertainty, 1e-6), other = 1 / fmax(known * known, 1e-6);
     double mean = (weight * log(sampled) + other * log(predicted)) / (weight + other), deviation = 1 / sqrt(weight + other);

@@ -88,11 +88,31 @@ static double growth(const fmm_particles *p, int64_t i, const double centre[3], 
     return power;
 }
 
+double fmm_large_charge(const fmm_particles *p)
+{
+    static const double large = 0.1;
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->count; i++) sum += p->charge[i] * p->charge[i]; /* in the same order for any number of threads */
+    const double least = p->count > 0 ? large * sqrt(sum / (double)p->count) : 0;
+    for (int64_t i = 0; i < p->count; i++) count += fabs(p->charge[i]) >= least;
+    return 2 * count < p->count ? least : 0;
+}
+
+static bool favours(fmm_favour of) { return of.order >= CORNERS_FROM || of.charge > 0; }
+
+/* The weight by which particle i of a cell is favoured. */
+static double favour(const fmm_particles *p, int64_t i, const double centre[3], double edge, fmm_favour of)
+{
+    if (fabs(p->charge[i]) < of.charge) return 0;
+    return of.order >= CORNERS_FROM ? growth(p, i, centre, edge, of.order) : 1;
+}
+
 /* Contributions of the cells of a level to errors in their far cells, and the errors that they receive, by the model. */
 typedef struct strengths {
     double *source, *siblings; /* contributions: [cells] of each cell, [cells of the level above] of all children */
-    double *error, *corners;   /* [cells] received errors: with equal weights of all particles, and with weights for corners */
-    double total, in_corners;  /* sums of `error` and `corners`, in units that are the same on all levels */
+    double *error, *favoured;  /* [cells] received errors: with equal weights of all particles, and with those of `favour` */
+    double total, of_favoured; /* sums of `error` and `favoured`, in units that are the same on all levels */
 } strengths;
 
 static void set_sources(const fmm_expanded *e, int l, const double *factor, strengths *s)
@@ -114,18 +134,18 @@ static void set_sources(const fmm_expanded *e, int l, const double *factor, stre
     }
 }
 
-static double corners_of(const fmm_expanded *e, int l, int64_t c, int order)
+static double favoured_in(const fmm_expanded *e, int l, int64_t c, fmm_favour of)
 {
     double centre[3], edge = fmm_tree_edge(e->tree, l), sum = 0;
     fmm_tree_centre(e->tree, l, c, centre);
-    for (int32_t i = e->tree->level[l].particle[c]; i < e->tree->level[l].end[c]; i++) sum += growth(e->particles, i, centre, edge, order);
+    for (int32_t i = e->tree->level[l].particle[c]; i < e->tree->level[l].end[c]; i++) sum += favour(e->particles, i, centre, edge, of);
     return sum;
 }
 
-static void set_targets(const fmm_expanded *e, int l, int order, strengths *s)
+static void set_targets(const fmm_expanded *e, int l, fmm_favour of, strengths *s)
 {
     const fmm_level *level = &e->tree->level[l];
-    const bool corners = order >= CORNERS_FROM;
+    const bool some = favours(of);
 #pragma omp parallel
     {
         fmm_walk walk;
@@ -139,11 +159,11 @@ static void set_targets(const fmm_expanded *e, int l, int order, strengths *s)
                 if (walk.near[l][n] >= 0) far -= s->source[walk.near[l][n]];
             }
             s->error[c] = fmax(far, 0) * (level->end[c] - level->particle[c]);
-            s->corners[c] = corners ? fmax(far, 0) * corners_of(e, l, c, order) : 0;
+            s->favoured[c] = some ? fmax(far, 0) * favoured_in(e, l, c, of) : 0;
         }
     }
     double edge = fmm_tree_edge(e->tree, l);
-    for (int64_t c = 0; c < level->count; c++) s->total += s->error[c] / (edge * edge), s->in_corners += s->corners[c] / (edge * edge);
+    for (int64_t c = 0; c < level->count; c++) s->total += s->error[c] / (edge * edge), s->of_favoured += s->favoured[c] / (edge * edge);
 }
 
 static void strengths_destroy(yoke_context *context, strengths *s)
@@ -151,26 +171,26 @@ static void strengths_destroy(yoke_context *context, strengths *s)
     yoke_release(context, s->source);
     yoke_release(context, s->siblings);
     yoke_release(context, s->error);
-    yoke_release(context, s->corners);
+    yoke_release(context, s->favoured);
 }
 
-static yoke_status strengths_create(const fmm_expanded *e, int l, int order, const double *factor, strengths *s)
+static yoke_status strengths_create(const fmm_expanded *e, int l, fmm_favour of, const double *factor, strengths *s)
 {
     const int64_t cells = e->tree->level[l].count;
     yoke_context *context = e->tree->context;
     yoke_status status = yoke_allocate(context, cells, sizeof *s->source, &s->source);
     if (!status) status = yoke_allocate(context, e->tree->level[l - 1].count, sizeof *s->siblings, &s->siblings);
     if (!status) status = yoke_allocate(context, cells, sizeof *s->error, &s->error);
-    if (!status) status = yoke_allocate(context, cells, sizeof *s->corners, &s->corners);
+    if (!status) status = yoke_allocate(context, cells, sizeof *s->favoured, &s->favoured);
     if (status) return status;
     set_sources(e, l, factor, s);
-    set_targets(e, l, order, s);
+    set_targets(e, l, of, s);
     return YOKE_OK;
 }
 
 /*
- * Draws cells of a level.  A quarter of the probability is in proportion to their particles, a quarter to their errors, and half to their
- * errors in corners.  Weights are therefore at most 4 times as large as with draws by particles alone.
+ * Draws cells of a level.  A quarter of the probability is in proportion to their particles, a quarter to their errors, and half to the
+ * errors of favoured particles.  Weights are therefore at most 4 times as large as with draws by particles alone.
  */
 static int draw(const fmm_tree *tree, int l, const strengths *s, int most, fmm_draw *draws)
 {
@@ -181,8 +201,8 @@ static int draw(const fmm_tree *tree, int l, const strengths *s, int most, fmm_d
     for (int64_t c = 0, k = 0; c < level->count && k < most; c++) {
         double share = (level->end[c] - level->particle[c]) / here, times = 0;
         double error = s->total > 0 ? s->error[c] / (unit * s->total) : share;
-        double corners = s->in_corners > 0 ? s->corners[c] / (unit * s->in_corners) : error;
-        double probability = 0.25 * share + 0.25 * error + 0.5 * corners;
+        double favoured = s->of_favoured > 0 ? s->favoured[c] / (unit * s->of_favoured) : error;
+        double probability = 0.25 * share + 0.25 * error + 0.5 * favoured;
         for (sum += probability; k < most && (fmm_sample_place(k, most) < sum || c == level->count - 1); k++) times++;
         if (times > 0) draws[count++] = (fmm_draw){l, (int32_t)c, times, share / probability * here / (double)tree->count / most};
     }
@@ -196,32 +216,33 @@ static int take_all(const fmm_tree *tree, int l, fmm_draw *draws)
     return (int)level->count;
 }
 
-yoke_status fmm_draw_cells(const fmm_expanded *e, const fmm_model *model, int order, int most, fmm_draw *draws, int *count,
+yoke_status fmm_draw_cells(const fmm_expanded *e, const fmm_model *model, fmm_favour of, int most, fmm_draw *draws, int *count,
                            bool complete[FMM_MAX_DEPTH + 1])
 {
     const fmm_tree *tree = e->tree;
-    strengths of[FMM_MAX_DEPTH + 1] = {0};
+    strengths at[FMM_MAX_DEPTH + 1] = {0};
     double factor[(FMM_MAX_ORDER + 1) * (FMM_MAX_ORDER + 2) / 2], sum = 0;
     yoke_status status = YOKE_OK;
-    fmm_model_factors(model, order, factor);
+    fmm_model_factors(model, of.order, factor);
     for (int l = 2; l <= tree->depth && !status; l++) {
-        status = strengths_create(e, l, order, factor, &of[l]);
-        sum += order < CORNERS_FROM ? of[l].total : of[l].in_corners;
+        status = strengths_create(e, l, of, factor, &at[l]);
+        sum += favours(of) ? at[l].of_favoured : at[l].total;
     }
     *count = 0;
     for (int l = 2; l <= tree->depth && !status; l++) {
-        double part = sum > 0 ? (order < CORNERS_FROM ? of[l].total : of[l].in_corners) / sum : 0;
+        double part = sum > 0 ? (favours(of) ? at[l].of_favoured : at[l].total) / sum : 0;
         int draws_here = FMM_LEAST_DRAWS + (int)(part * most);
         complete[l] = tree->level[l].count <= draws_here;
-        *count += complete[l] ? take_all(tree, l, draws + *count) : draw(tree, l, &of[l], draws_here, draws + *count);
+        *count += complete[l] ? take_all(tree, l, draws + *count) : draw(tree, l, &at[l], draws_here, draws + *count);
     }
-    for (int l = 2; l <= tree->depth; l++) strengths_destroy(tree->context, &of[l]);
+    for (int l = 2; l <= tree->depth; l++) strengths_destroy(tree->context, &at[l]);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ draws of particles */
 
-int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, int order, int most, fmm_draw *draws)
+int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, fmm_favour of, int most,
+                       fmm_draw *draws)
 {
     int32_t first = tree->level[level].particle[cell], last = tree->level[level].end[cell];
     double centre[3], edge = fmm_tree_edge(tree, level), grown[CANDIDATES], total = 0, sum = 0;
@@ -234,7 +255,7 @@ int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int
     fmm_tree_centre(tree, level, cell, centre);
     for (int k = 0; k < candidates; k++) {
         int32_t i = first + (int32_t)(candidates == all ? k : fmm_sample_place(k, candidates) * all);
-        grown[k] = order < CORNERS_FROM ? 1 : growth(particles, i, centre, edge, order);
+        grown[k] = favour(particles, i, centre, edge, of);
         total += grown[k];
     }
     for (int c = 0, k = 0; c < candidates && k < most; c++) {
@@ -246,15 +267,15 @@ int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int
     return count;
 }
 
-/* Sets the weight of each particle by its position in its leaf. */
-static void set_growth(const fmm_tree *tree, const fmm_particles *sorted, int order, double *grown)
+/* Sets the weight of each particle by its charge and its position in its leaf. */
+static void set_weights(const fmm_tree *tree, const fmm_particles *sorted, fmm_favour of, double *weight)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t leaf = 0; leaf < tree->leaves.count; leaf++) {
         double centre[3], edge = fmm_tree_edge(tree, tree->leaves.level[leaf]);
         fmm_tree_centre(tree, tree->leaves.level[leaf], tree->leaves.cell[leaf], centre);
         for (int32_t i = tree->leaves.particle[leaf]; i < tree->leaves.particle[leaf + 1]; i++)
-            grown[i] = growth(sorted, i, centre, edge, order);
+            weight[i] = favour(sorted, i, centre, edge, of);
     }
 }
 
@@ -285,7 +306,7 @@ static int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common
 
 /* Draws particles: visits all of them in a sequence that is independent of cells, and takes one whenever the sum of the probabilities
  * passes k + 1/2, k = 0, 1, ... */
-static void draw_by(int64_t n, const double *probability, const int32_t *number, int64_t most, int64_t *which, double *weight)
+static void draw_by(int64_t n, const double *probability, int64_t most, int64_t *which, double *weight)
 {
     int64_t step = (int64_t)(0.618033988749894848 * (double)n) + 1, count = 0;
     double sum = 0;
@@ -293,24 +314,31 @@ static void draw_by(int64_t n, const double *probability, const int32_t *number,
     for (int64_t j = 0, i = 0; j < n && count < most; j++, i = (i + step) % n) {
         sum += probability[i];
         if (sum < (double)count + 0.5 && most - count < n - j) continue;
-        which[count] = number[i];
+        which[count] = i;
         weight[count++] = 1 / probability[i];
     }
 }
 
-yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight)
+yoke_status fmm_draw_sorted(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight)
 {
+    const fmm_favour of = {order, fmm_large_charge(sorted)};
     double *probability = NULL;
-    if (order < CORNERS_FROM || count >= tree->count) {
-        for (int64_t k = 0; k < count; k++)
-            which[k] = tree->order[(int64_t)(fmm_sample_place(k, count) * (double)tree->count)], weight[k] = 1;
+    if (!favours(of) || count >= tree->count) {
+        for (int64_t k = 0; k < count; k++) which[k] = (int64_t)(fmm_sample_place(k, count) * (double)tree->count), weight[k] = 1;
         return YOKE_OK;
     }
     yoke_status status = yoke_allocate(tree->context, tree->count, sizeof *probability, &probability);
     if (status) return status;
-    set_growth(tree, sorted, order, probability);
+    set_weights(tree, sorted, of, probability);
     set_probabilities(tree->count, count, probability);
-    draw_by(tree->count, probability, tree->order, count, which, weight);
+    draw_by(tree->count, probability, count, which, weight);
     yoke_release(tree->context, probability);
     return YOKE_OK;
+}
+
+yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight)
+{
+    yoke_status status = fmm_draw_sorted(tree, sorted, order, count, which, weight);
+    for (int64_t k = 0; k < count && !status; k++) which[k] = tree->order[which[k]];
+    return status;
 }

@@ -29,23 +29,39 @@ double fmm_sample_place(int64_t k, int64_t n);
 enum { FMM_LEAST_DRAWS = 2 };
 
 /*
+ * Which particles are drawn more often than others: from some order on those in the corners of cells; and those with large charges, if
+ * most have small ones or none, because the former have almost all of the forces and the energy.
+ */
+typedef struct fmm_favour {
+    int order;
+    double charge; /* the least absolute value of large charges; 0: there are no such differences */
+} fmm_favour;
+
+/* Returns fmm_favour.charge for these particles: a tenth of the root mean square of the charges, if less than half of all have as much. */
+double fmm_large_charge(const fmm_particles *particles);
+
+/*
  * Draws about `most` cells of all levels from 2 on: at least FMM_LEAST_DRAWS of each level, and more of levels where the model predicts
  * larger errors with the order.  If a level has no more cells than draws, all its cells are taken, and complete[level] is set.
  * draws: room for `most` plus FMM_LEAST_DRAWS for each level; *count: number of draws, in the order of their levels and numbers.
  * The result is the same for any number of threads.  Errors: MEMORY.
  */
-yoke_status fmm_draw_cells(const fmm_expanded *expanded, const fmm_model *model, int order, int most, fmm_draw *draws, int *count,
+yoke_status fmm_draw_cells(const fmm_expanded *expanded, const fmm_model *model, fmm_favour of, int most, fmm_draw *draws, int *count,
                            bool complete[FMM_MAX_DEPTH + 1]);
 
 /*
  * Draws distinct particles at which direct sums determine the error of a field (near/sample.h): which [count], count <= tree->count, has
- * their numbers before sorting, weight [count] their weights.  From some order on half of them are drawn in corners of leaves.  Errors:
+ * their numbers before sorting, weight [count] their weights.  Half of them are favoured ones (fmm_favour), if there are any.  Errors:
  * MEMORY.
  */
 yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight);
 
+/* The same, with numbers of the sorted particles. */
+yoke_status fmm_draw_sorted(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight);
+
 /* Draws at most `most` particles of a cell, with weights for means over the cell; returns their number. */
-int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, int order, int most, fmm_draw *draws);
+int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, fmm_favour of, int most,
+                       fmm_draw *draws);
 
 /* error [model->highest + 1]: the root mean square error of each order, 0 ... model->highest, by the model, estimated from some of the
  * cells. */

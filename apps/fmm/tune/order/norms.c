@@ -78,15 +78,17 @@ yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference 
     return YOKE_OK;
 }
 
-yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms)
+yoke_status fmm_norms_sample(const fmm_tree *tree, const fmm_particles *particles, fmm_norms *norms)
 {
     fmm_reference *sums = NULL;
     uint64_t seed = SEED;
+    double weight[MOST];
     int64_t which[MOST], samples = PAIRS / (particles->count + 1);
     samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
     if (samples > particles->count) samples = particles->count;
-    for (int64_t k = 0; k < samples; k++) which[k] = fmm_random_in_part(&seed, particles->count, k, samples);
-    yoke_status status = fmm_reference_create_scaled(particles, 1, samples, which, &sums);
+    for (int64_t k = 0; k < samples; k++) which[k] = fmm_random_in_part(&seed, particles->count, k, samples), weight[k] = 1;
+    yoke_status status = fmm_large_charge(particles) > 0 ? fmm_draw_sorted(tree, particles, 0, samples, which, weight) : YOKE_OK;
+    if (!status) status = fmm_reference_create_scaled(particles, 1, samples, which, weight, &sums);
     if (!status) status = fmm_norms_known(particles, sums, norms);
     fmm_reference_destroy(sums);
     return status;

@@ -5,6 +5,7 @@
 #define FMM_TUNE_ORDER_NORMS_H
 
 #include "near/sample.h"
+#include "tree/tree.h"
 
 /* Estimated root mean squares over all particles, each with its standard error. */
 typedef struct fmm_norms {
@@ -16,12 +17,12 @@ typedef struct fmm_norms {
 } fmm_norms;
 
 /*
- * Computes direct sums at 64 particles or more, if there are as many, which are evenly spaced along the particles.  particles: scaled
- * (fmm_scale_create), in the order of a tree.  If potentials differ much, their standard error is large, and a higher order is taken: that
+ * Computes direct sums at 64 particles or more, if there are as many, which are evenly spaced along the particles; if most have small
+ * charges or none, half of them are others.  particles: scaled (fmm_scale_create), in the order of the tree.  If potentials differ much, their standard error is large, and a higher order is taken: that
  * takes less time than a larger sample, which does not help if a few particles have most of the sum.  The result is the same for any number
  * of threads.  Errors: MEMORY.
  */
-yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms);
+yoke_status fmm_norms_sample(const fmm_tree *tree, const fmm_particles *particles, fmm_norms *norms);
 /* Uses known sums for the same particles, in any order; without gradients the norms of the force are NaN.  Errors: MEMORY. */
 yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference *sums, fmm_norms *norms);
 

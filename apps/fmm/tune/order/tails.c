@@ -157,7 +157,8 @@ static int set_places(const survey *s, const fmm_draw *cell, places *at)
 {
     const fmm_survey_options *o = s->options;
     const fmm_particles *p = s->particles;
-    int count = fmm_draw_particles(s->tree, p, cell->level, cell->number, o->order[o->orders - 1], MOST_PARTICLES, at->draw);
+    int count = fmm_draw_particles(s->tree, p, cell->level, cell->number, (fmm_favour){o->order[o->orders - 1], o->charge}, MOST_PARTICLES,
+                                   at->draw);
     for (int k = 0; k < count; k++) {
         int32_t i = at->draw[k].number;
         at->x[k] = p->x[i], at->y[k] = p->y[i], at->z[k] = p->z[i];

@@ -42,6 +42,7 @@ typedef struct fmm_survey_options {
     const bool *complete; /* by level */
     int reference, orders;
     const int *order;
+    double charge; /* of fmm_favour */
     /* NULL, or tables for the only order: the error of M2L by these waves is measured, against rotations of `reference`. */
     const fmm_waves *waves;
 } fmm_survey_options;
