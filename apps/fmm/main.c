@@ -30,6 +30,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
         terminal->aside = true; /* then only particles are printed there */
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = app_interrupt_catch(context);
+    if (!status) status = app_interrupt_catch_pipe(context);
     if (!status && line.machine) status = yoke_machine_read(context, line.machine);
     return status ? status : fmm_frames_run(context, terminal, &line, argc, argv);
 }

@@ -108,6 +108,19 @@ static int open_temporary(written_file *file)
     return -1;
 }
 
+/* The number of the open descriptor that the path names, or -1.  A file there may be written to by others as well: it is not replaced. */
+static int descriptor_of(const char *path)
+{
+    static const char *const places[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (int i = 0; i < 2; i++) {
+        const size_t length = strlen(places[i]), digits = strspn(path + strnlen(path, length), "0123456789");
+        if (strncmp(path, places[i], length) == 0 && digits > 0 && digits < 9 && path[length + digits] == '\0') return atoi(path + length);
+    }
+    return -1;
+}
+
 /* Follows links, and opens the file that is to be written.  Returns a descriptor, or -1 with errno. */
 static int open_for(written_file *file, const char *path)
 {
@@ -119,6 +132,10 @@ static int open_for(written_file *file, const char *path)
     if (stat(path, &found) != 0) {
         if (errno != ENOENT || !follow_links(path, file->path)) return -1;
         return open_temporary(file);
+    }
+    if (S_ISREG(found.st_mode) && descriptor_of(path) >= 0) {
+        strcpy(file->path, path);
+        return fcntl(descriptor_of(path), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     }
     if (!S_ISREG(found.st_mode)) {
         strcpy(file->path, path);
@@ -147,7 +164,7 @@ static yoke_status check_path(yoke_context *context, const char *path)
     if (exists && S_ISDIR(found.st_mode))
         errno = EISDIR;
     else if ((exists && access(path, W_OK) == 0) || (!exists && errno == ENOENT)) {
-        if (exists && !S_ISREG(found.st_mode)) return YOKE_OK;
+        if (exists && (!S_ISREG(found.st_mode) || descriptor_of(path) >= 0)) return YOKE_OK;
         const bool followed = exists ? realpath(path, target) != NULL : follow_links(path, target);
         if (followed) directory_of(target, directory);
         if (followed && access(directory, W_OK | X_OK) == 0) return YOKE_OK;

@@ -33,7 +33,7 @@ static int wait_status_of(int number, int times)
             _exit(99);
         for (int i = 0; i < times; i++) raise(number);
         yoke_status status = app_interrupt_check(context);
-        if (strstr(yoke_last_error(context), number == SIGINT ? "SIGINT" : "SIGTERM") == NULL) _exit(98);
+        if (strstr(yoke_last_error(context), number == SIGINT ? "SIGINT" : number == SIGHUP ? "SIGHUP" : "SIGTERM") == NULL) _exit(98);
         yoke_context_destroy(context);
         _exit(app_exit_code(status));
     }
@@ -51,6 +51,9 @@ static void the_first_signal_is_noted_and_gives_the_exit_code(void **state)
     status = wait_status_of(SIGTERM, 1);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 143);
+    status = wait_status_of(SIGHUP, 1);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 129);
 }
 
 static void the_second_signal_ends_the_process(void **state)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 /*
@@ -13,13 +14,31 @@ static atomic_int caught;
 
 static void note(int number) { atomic_store(&caught, number); }
 
+/* nohup and some shells start programs that are to ignore a signal.  Returns false, with errno, if it cannot be caught. */
+static bool catch_unless_ignored(int number, const struct sigaction *action)
+{
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) != 0) return false;
+    return before.sa_handler == SIG_IGN || sigaction(number, action, NULL) == 0;
+}
+
 yoke_status app_interrupt_catch(yoke_context *context)
 {
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
-    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0)
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0 ||
+        !catch_unless_ignored(SIGHUP, &action))
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be caught: %s", strerror(errno));
+    return YOKE_OK;
+}
+
+yoke_status app_interrupt_catch_pipe(yoke_context *context)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigemptyset(&action.sa_mask);
+    if (!catch_unless_ignored(SIGPIPE, &action))
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be caught: %s", strerror(errno));
     return YOKE_OK;
 }
@@ -32,11 +51,16 @@ void app_interrupt_note(int number)
     if (number) atomic_compare_exchange_strong(&caught, &nothing, number);
 }
 
+static const char *name_of(int number)
+{
+    return number == SIGINT ? "SIGINT" : number == SIGHUP ? "SIGHUP" : number == SIGPIPE ? "SIGPIPE" : "SIGTERM";
+}
+
 yoke_status app_interrupt_check(yoke_context *context)
 {
     int number = app_interrupted();
     if (number == 0) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INTERRUPTED, "interrupted by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+    return yoke_fail(context, YOKE_ERROR_INTERRUPTED, "interrupted by %s", name_of(number));
 }
 
 int app_exit_code(yoke_status status)

@@ -1,5 +1,5 @@
 /*
- * interrupt.h - SIGINT and SIGTERM as a flag that long work checks, and the exit codes of statuses.
+ * interrupt.h - SIGINT, SIGTERM and SIGHUP as a flag that long work checks, and the exit codes of statuses.
  */
 #ifndef APP_INTERRUPT_H
 #define APP_INTERRUPT_H
@@ -7,11 +7,17 @@
 #include "yoke/yoke.h"
 
 /*
- * From now on the first SIGINT or SIGTERM is only recorded, and the second one of the same kind ends the process at once.  Sleeping system
+ * From now on the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup) is only recorded, and the second one of the same kind ends the process at once.  Sleeping system
  * calls are not restarted: they fail with EINTR.  A file that grows beyond the process's limit is a failed write and no longer a signal, so
  * that temporary files are removed.  Errors: SYSTEM.
  */
 yoke_status app_interrupt_catch(yoke_context *context);
+
+/*
+ * From now on SIGPIPE is recorded, too, so that a program whose reader has gone removes its temporary files: writes to it fail.  Unless it
+ * is ignored.  Errors: SYSTEM.
+ */
+yoke_status app_interrupt_catch_pipe(yoke_context *context);
 
 /* The signal that was caught, or 0.  May be called from any thread. */
 int app_interrupted(void);

@@ -92,6 +92,25 @@ def test_an_interrupted_run_leaves_old_results_whole():
         assert os.listdir(".") == ["out.txt"]
 
 
+def test_a_run_whose_reader_has_gone_leaves_no_file():
+    """The particles of the first frame are shown, the reader goes, and the next frames are not computed."""
+    pathlib.Path("a.xyz").write_text("2\n\nA 0 0 0 1\nB 1 0 0 1\n" * 20000, encoding="utf-8")
+    with subprocess.Popen([PROGRAM, "fmm", "a.xyz", "--frames", "all", "--output", "out.xyz"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=500) == 128 + signal.SIGPIPE
+    assert os.listdir(".") == ["a.xyz"]
+
+
+def test_results_are_added_to_the_file_of_a_descriptor():
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        pathlib.Path("log").write_text("before\n", encoding="utf-8")
+        subprocess.run(f"(echo first; '{PROGRAM}' fmm --generate grid --particles 8 --save {name}; echo last) >> log", shell=True, check=True)
+        lines = pathlib.Path("log").read_text(encoding="utf-8").splitlines()
+        assert lines[:2] == ["before", "first"] and lines[-1] == "last" and len(lines) >= 11, (name, lines)
+        assert os.listdir(".") == ["log"]
+
+
 def test_a_full_disk_is_an_error_that_leaves_no_file():
     done = run("--generate", "grid", "--particles", 100, "--direct", "--output", "/dev/full", code=1)
     assert "/dev/full" in done.stderr
