@@ -7,9 +7,9 @@
 #include "yoke/yoke.h"
 
 /*
- * From now on the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup) is only recorded, and the second one of the same kind ends the process at once.  Sleeping system
- * calls are not restarted: they fail with EINTR.  A file that grows beyond the process's limit is a failed write and no longer a signal, so
- * that temporary files are removed.  Errors: SYSTEM.
+ * From now on the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup) is only recorded, and the second one of the same
+ * kind ends the process at once.  Sleeping system calls are not restarted: they fail with EINTR.  A file that grows beyond the process's
+ * limit is a failed write and no longer a signal, so that temporary files are removed.  Errors: SYSTEM.
  */
 yoke_status app_interrupt_catch(yoke_context *context);
 

@@ -14,8 +14,8 @@ typedef struct app_file app_file;
 /*
  * Starts to write the file at `path`.  Data written to `app_file_stream` goes to a temporary name in the same directory until
  * app_file_commit.  Until then, and if the program ends earlier, an old file at `path` stays as it was.  A path that is a symbolic link
- * is followed; a pipe, a device or an open descriptor (/dev/stdout) is written to directly; "-" is standard output.  Temporary files of this file that an
- * earlier, killed process left are removed.
+ * is followed; a pipe, a device or an open descriptor (/dev/stdout) is written to directly; "-" is standard output.  Temporary files of
+ * this file that an earlier, killed process left are removed.
  * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
  */
 yoke_status app_file_create(yoke_context *context, const char *path, app_file **file);
