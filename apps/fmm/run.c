@@ -21,12 +21,13 @@ typedef struct work {
     const fmm_command *line;
     fmm_reader *reader;        /* NULL: particles are generated */
     fmm_writer *save, *output; /* NULL: not wanted */
-    fmm_solver *solver;        /* for all frames; NULL: direct summation, or nothing is computed */
-    bool said_costs;           /* the message that this machine is measured was printed */
-    bool said_periodic;        /* the warning of a periodic box was given */
-    int64_t first, last;       /* frames */
-    fmm_result *results;       /* [frames done] */
-    int64_t room;              /* for results */
+    fmm_stop stop;
+    fmm_solver *solver;  /* for all frames; NULL: direct summation, or nothing is computed */
+    bool said_costs;     /* the message that this machine is measured was printed */
+    bool said_periodic;  /* the warning of a periodic box was given */
+    int64_t first, last; /* frames */
+    fmm_result *results; /* [frames done] */
+    int64_t room;        /* for results */
     /* of the current frame */
     fmm_particles *particles;
     fmm_field *field;
@@ -123,6 +124,14 @@ static yoke_status show_stage(void *user, fmm_stage stage, const char *what)
     return app_interrupt_check(w->context);
 }
 
+static bool is_interrupted(void *user)
+{
+    (void)user;
+    return app_interrupted() != 0;
+}
+
+static yoke_status fail_interrupted(void *user) { return app_interrupt_check(user); }
+
 static const char remedy[] = "with --softening H they act by a finite potential, with --skip-coincident not at all";
 
 static bool refuses_coincident(const fmm_command *line) { return !line->skip_coincident && line->soft == 0; }
@@ -133,6 +142,8 @@ static yoke_status create_solver(work *w)
     options.remedy = refuses_coincident(w->line) ? remedy : NULL;
     options.progress = show_stage;
     options.user = w;
+    w->stop = (fmm_stop){is_interrupted, fail_interrupted, w->context};
+    options.stop = &w->stop;
     return fmm_solver_create(w->context, &options, &w->solver);
 }
 

@@ -28,7 +28,7 @@ static void each_number_is_taken_once_by_any_number_of_threads(void **state)
         for (int64_t some = 1; some < 4; some++) {
             fmm_loops loops;
             int times[FMM_LOOPS][COUNT] = {{0}};
-            fmm_loops_begin(&loops, particles, threads[k]);
+            fmm_loops_begin(&loops, particles, NULL, threads[k]);
 #pragma omp parallel num_threads(threads[k])
             for (int loop = 0; loop < FMM_LOOPS; loop++) { /* threads may be in different loops */
                 fmm_turns turns = fmm_turns_of_siblings(&loops, loop, siblings, loop, COUNT - loop);
@@ -51,7 +51,7 @@ static void a_thread_begins_where_its_part_of_the_particles_begins(void **state)
     static fmm_siblings siblings[COUNT];
     const int64_t particles = fill(siblings);
     fmm_loops loops;
-    fmm_loops_begin(&loops, particles, THREADS);
+    fmm_loops_begin(&loops, particles, NULL, THREADS);
     int64_t first[THREADS] = {0};
     int there = 0;
 #pragma omp parallel num_threads(THREADS)
@@ -72,7 +72,7 @@ static void an_empty_loop_has_no_number(void **state)
 {
     (void)state;
     fmm_loops loops;
-    fmm_loops_begin(&loops, 0, 1);
+    fmm_loops_begin(&loops, 0, NULL, 1);
     fmm_siblings none = {0};
     int64_t from, to;
     fmm_turns turns = fmm_turns_of_siblings(&loops, 0, &none, 0, 0);

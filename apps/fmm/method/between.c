@@ -82,7 +82,7 @@ int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)
 {
     int64_t pairs = 0;
     fmm_loops loops;
-    fmm_loops_begin(&loops, m->tree->count, threads);
+    fmm_loops_begin(&loops, m->tree->count, m->stop, threads);
 #pragma omp parallel num_threads(threads) reduction(+ : pairs)
     {
         int64_t g, end;

@@ -217,6 +217,7 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     m->context = particles->context;
     m->clock = options->clock;
     m->memory = options->memory;
+    m->stop = options->stop;
     double clock_s = fmm_clock_now_s(m->clock);
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(options);
@@ -363,6 +364,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
         double clock_s = fmm_clock_now_s(m->clock);
         if (!status) fmm_pass_upward(m, threads, workers);
         m->expanded_s = lap(m, &clock_s);
+        if (!status && fmm_stops(m->stop)) status = m->stop->fail(m->stop->user);
         m->is_expanded = !status;
         fmm_workers_destroy(m, threads, workers);
     }
@@ -418,6 +420,7 @@ static void restore(const fmm_method *m, const double *near, const double *far, 
 
 yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field)
 {
+    if (fmm_stops(m->stop)) return m->stop->fail(m->stop->user);
     yoke_status status = m->near_is_known ? YOKE_OK : fmm_coincident_add(m->sorted, m->sorted->count, NULL, m->sum->potential);
     if (status) return status;
     double *const near[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};

@@ -28,6 +28,14 @@ typedef struct fmm_clock {
 /* NULL: the seconds of yoke_clock_s. */
 static inline double fmm_clock_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
 
+/* Ends long runs before they are complete. */
+typedef struct fmm_stop {
+    bool (*is_wanted)(void *user);   /* called by all threads before each piece of work; once true, it stays true */
+    yoke_status (*fail)(void *user); /* called by the calling thread afterwards; returns INTERRUPTED, with a message */
+    void *user;
+} fmm_stop;
+static inline bool fmm_stops(const fmm_stop *stop) { return stop && stop->is_wanted(stop->user); }
+
 typedef struct fmm_method_options {
     int depth; /* level of the leaves; below 2 there is no far field: all pairs are summed */
     /* Leaves along each side (fmm_box_scaled) of a uniform tree of depth fmm_depth_of_cells; `depth` is then not read.  0: none. */
@@ -39,6 +47,7 @@ typedef struct fmm_method_options {
     const int *order;       /* one number, as for fmm_method_set_order; NULL: it is set later */
     int gradient;           /* nonzero: gradients too */
     const fmm_clock *clock; /* NULL: seconds; borrowed until the method is destroyed */
+    const fmm_stop *stop;   /* ends runs; NULL: nothing does; borrowed until the method is destroyed */
     /* Memory that is requested before its use is added here; NULL: none is requested; borrowed until the method is destroyed. */
     fmm_new_memory *memory;
     /* A tree over the particles in a box with the length of fmm_box_scaled, whose levels are rebuilt; the method takes ownership, also on
@@ -114,7 +123,7 @@ typedef struct fmm_expanded {
 yoke_status fmm_method_sort_charges(fmm_method *method, const double *charge, fmm_expanded *expanded);
 /*
  * Computes the multipole expansions of the charges that were sorted last, with an order, which becomes that of the method.  The next
- * run of the same charges reuses them if no higher order is set before.  Errors: those of fmm_method_set_order.
+ * run of the same charges reuses them if no higher order is set before.  Errors: those of fmm_method_set_order, INTERRUPTED.
  */
 yoke_status fmm_method_expand(fmm_method *method, int order, fmm_expanded *expanded);
 /* The seconds that the next run saves because of kept expansions: the part of the time for expanding that its lower order would have
@@ -125,7 +134,7 @@ double fmm_method_saved_s(const fmm_method *method);
  * Computes the field of charges [number of particles] at all particles, in the order in which they were given.  The field's arrays are
  * overwritten; it must have gradients if and only if the method has.  Without softening, particles at the same position do not act on each other.  Results
  * have the same bits for any number of threads.  seconds: NULL is allowed.
- * Errors: ARGUMENT (a field of other particles or with other arrays, no order was set), those of fmm_scale_charges and
+ * Errors: INTERRUPTED (fmm_method_options.stop), ARGUMENT (a field of other particles or with other arrays, no order was set), those of fmm_scale_charges and
  * fmm_scale_field, MEMORY.
  */
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);

@@ -80,7 +80,7 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 {
     const range r = {first, last};
     fmm_loops loops;
-    fmm_loops_begin(&loops, m->tree->count, threads);
+    fmm_loops_begin(&loops, m->tree->count, m->stop, threads);
     if (m->is_single) fmm_rounded_fill(m, threads);
 #pragma omp parallel num_threads(threads)
     {
@@ -88,7 +88,7 @@ void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
         fmm_batch_start(&b);
 #pragma omp for schedule(dynamic)
         for (int64_t s = 0; s < m->slices; s++)
-            if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b);
+            if (within(r, m->slice[s].leaf) && !fmm_stops(m->stop)) sum_slice(m, &m->slice[s], &b);
         for (int step = 0; step < FMM_NEAR_STEPS; step++) {
             int64_t i, end;
             if (m->first_block[step] == m->first_block[step + 1]) continue;

@@ -58,6 +58,7 @@ struct fmm_method {
     yoke_context *context;
     const fmm_clock *clock; /* NULL: seconds */
     fmm_new_memory *memory; /* NULL: no memory is requested before its use */
+    const fmm_stop *stop;   /* NULL: nothing ends runs */
     fmm_tree *tree;
     fmm_scale scale;       /* .charge is that of the run */
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */

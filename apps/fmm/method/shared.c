@@ -294,6 +294,7 @@ static yoke_status work(fmm_shared *s, bool *left)
     status = start(s);
     yoke_status finished = finish_all(s);
     if (!status) status = finished;
+    if (fmm_stops(s->m->stop)) return s->m->stop->fail(s->m->stop->user); /* its times would teach the run something wrong */
     take_results(s, left);
     for (int i = 0; i < s->count; i++) any = any || (s->device[i].failed && s->list[i].active);
     if (!any) {

@@ -53,6 +53,7 @@ fmm_turns fmm_turns_of_siblings(fmm_loops *loops, int loop, const fmm_siblings *
 
 bool fmm_turns_next(fmm_turns *t, int64_t some, int64_t *from, int64_t *to)
 {
+    if (fmm_stops(t->loops->stop)) return false;
     for (;;) {
         int64_t *const next = &t->loops->taken[part_of(t)].of[t->loop];
         int64_t taken;

@@ -25,13 +25,15 @@ typedef struct fmm_taken {
 /* The loops of a pass, shared by its threads. */
 typedef struct fmm_loops {
     int64_t particles;
+    const fmm_stop *stop; /* ends the loops; NULL: nothing does */
     fmm_taken taken[FMM_MOST_PARTS];
 } fmm_loops;
 
 /* Before the loops of a pass with at most this number of threads. */
-static inline void fmm_loops_begin(fmm_loops *loops, int64_t particles, int threads)
+static inline void fmm_loops_begin(fmm_loops *loops, int64_t particles, const fmm_stop *stop, int threads)
 {
     loops->particles = particles;
+    loops->stop = stop;
     memset(loops->taken, 0, (size_t)(threads < FMM_MOST_PARTS ? threads : FMM_MOST_PARTS) * sizeof *loops->taken);
 }
 
@@ -48,8 +50,8 @@ typedef struct fmm_turns {
 fmm_turns fmm_turns_of_leaves(fmm_loops *loops, int loop, const fmm_method *m);
 fmm_turns fmm_turns_of_siblings(fmm_loops *loops, int loop, const fmm_siblings *siblings, int64_t first, int64_t last);
 
-/* Takes the next numbers *from ... *to - 1, at most `some` of them.  Returns false at the end.  Other threads may not have finished theirs
- * then. */
+/* Takes the next numbers *from ... *to - 1, at most `some` of them.  Returns false at the end, or if the loops are to stop.  Other
+ * threads may not have finished theirs then. */
 bool fmm_turns_next(fmm_turns *t, int64_t some, int64_t *from, int64_t *to);
 
 #endif

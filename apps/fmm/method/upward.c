@@ -40,7 +40,7 @@ void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers)
     const fmm_tree *tree = m->tree;
     const int some = fmm_leaves_at_a_time(m, threads);
     fmm_loops loops;
-    fmm_loops_begin(&loops, tree->count, threads);
+    fmm_loops_begin(&loops, tree->count, m->stop, threads);
 #pragma omp parallel num_threads(threads)
     {
         int64_t from, to;

@@ -204,7 +204,7 @@ static int64_t take_part(const wave_step *step, int part, fmm_worker *own)
         int32_t i;
 #pragma omp atomic capture
         i = step->workers[part].taken[step->turn]++;
-        if (i >= both) return pairs;
+        if (i >= both || fmm_stops(step->method->stop)) return pairs;
         if (i < sends)
             send(step->method, step->level, step->axis, step->sends[first + i], own);
         else

@@ -34,6 +34,7 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int64_t 
                                         .direct = direct,
                                         .gradient = s->options.gradient,
                                         .memory = fmm_solver_new_memory(s),
+                                        .stop = s->options.stop,
                                         .tree = tree};
     fmm_method_destroy(s->method);
     s->method = NULL;

@@ -24,6 +24,7 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
                                   .direct = s->tuned.choice.direct,
                                   .gradient = s->options.gradient,
                                   .clock = clock,
+                                  .stop = s->options.stop,
                                   .memory = s->options.keeps_memory ? &memory : NULL};
     fmm_method *method = NULL;
     fmm_shared_run_seconds seconds = {0};

@@ -58,6 +58,7 @@ typedef struct fmm_solver_options {
     int64_t num_powers;
     fmm_solve_progress *progress; /* NULL: none */
     void *user;                   /* passed to progress */
+    const fmm_stop *stop;         /* ends runs; NULL: only progress does */
 } fmm_solver_options;
 
 /* Why a call chose a tree or an order, although the solver may have one from earlier calls. */
