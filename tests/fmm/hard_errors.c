@@ -105,9 +105,31 @@ static void an_error_that_rises_with_the_next_order_is_reduced_by_a_later_one(vo
     }
 }
 
+/* Two boxes far apart, in leaves of several levels: few of the cells have lists W and X, which have almost all of the error. */
+static void the_energy_of_boxes_far_apart_is_right(void **state)
+{
+    (void)state;
+    enum { SOME = 2000, IN_FIRST = 940, SEEDS = 40 };
+    const fmm_request request = {.error = 1e-5, .of = FMM_ENERGY};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        uint64_t random = seed;
+        fmm_particles *p = cloud_create(context, UNIFORM, SOME);
+        for (int64_t i = 0; i < SOME; i++) {
+            const double size = i < IN_FIRST ? 1 : 0.02, at = i < IN_FIRST ? 0 : 3000;
+            p->x[i] = at + size * cloud_random(&random), p->y[i] = at + size * cloud_random(&random);
+            p->z[i] = at + size * cloud_random(&random), p->charge[i] = cloud_random(&random) < 0.5 ? 1 : -1;
+        }
+        fmm_solver *solver = made((fmm_solver_options){.request = request, .depth = -1, .leaf = 500, .check = 100});
+        assert_true(run(solver, p).energy <= request.error);
+        fmm_solver_destroy(solver);
+        fmm_particles_destroy(p);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(forces_and_energies_are_those_of_few_charged_particles),
     cmocka_unit_test(a_kept_order_keeps_the_error_of_the_present_energy),
+    cmocka_unit_test(the_energy_of_boxes_far_apart_is_right),
     cmocka_unit_test(an_error_that_rises_with_the_next_order_is_reduced_by_a_later_one),
 };
 

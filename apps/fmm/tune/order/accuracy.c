@@ -49,7 +49,7 @@ typedef struct search {
     fmm_model model;       /* of that order */
     int drawn;             /* order for which cells were drawn; -1: none yet */
     int draws;
-    fmm_draw draw[DRAWS_HIGH + FMM_LEAST_DRAWS * (FMM_MAX_DEPTH + 1)];
+    fmm_draw draw[DRAWS_HIGH + FMM_FEW_CELLS * (FMM_MAX_DEPTH + 1)];
     bool complete[FMM_MAX_DEPTH + 1]; /* by level: all cells were drawn */
     bool measured[LARGEST + 1];
     fmm_accuracy known[LARGEST + 1];

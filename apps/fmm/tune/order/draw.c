@@ -232,7 +232,7 @@ yoke_status fmm_draw_cells(const fmm_expanded *e, const fmm_model *model, fmm_fa
     for (int l = 2; l <= tree->depth && !status; l++) {
         double part = sum > 0 ? (favours(of) ? at[l].of_favoured : at[l].total) / sum : 0;
         int draws_here = FMM_LEAST_DRAWS + (int)(part * most);
-        complete[l] = tree->level[l].count <= draws_here;
+        complete[l] = tree->level[l].count <= (draws_here > FMM_FEW_CELLS ? draws_here : FMM_FEW_CELLS);
         *count += complete[l] ? take_all(tree, l, draws + *count) : draw(tree, l, &at[l], draws_here, draws + *count);
     }
     for (int l = 2; l <= tree->depth; l++) strengths_destroy(tree->context, &at[l]);

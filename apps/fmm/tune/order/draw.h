@@ -26,7 +26,10 @@ typedef struct fmm_draw {
 double fmm_sample_place(int64_t k, int64_t n);
 
 /* Minimum number of cells of each level that are drawn. */
-enum { FMM_LEAST_DRAWS = 2 };
+enum {
+    FMM_LEAST_DRAWS = 2, /* of a level */
+    FMM_FEW_CELLS = 8    /* levels with at most so many cells are taken whole: one cell can have all errors of lists W and X */
+};
 
 /*
  * Which particles are drawn more often than others: from some order on those in the corners of cells; and those with large charges, if
@@ -42,8 +45,8 @@ double fmm_large_charge(const fmm_particles *particles);
 
 /*
  * Draws about `most` cells of all levels from 2 on: at least FMM_LEAST_DRAWS of each level, and more of levels where the model predicts
- * larger errors with the order.  If a level has no more cells than draws, all its cells are taken, and complete[level] is set.
- * draws: room for `most` plus FMM_LEAST_DRAWS for each level; *count: number of draws, in the order of their levels and numbers.
+ * larger errors with the order.  If a level has no more cells than draws, or than FMM_FEW_CELLS, all its cells are taken, and
+ * complete[level] is set.  draws: room for `most` plus FMM_FEW_CELLS for each level; *count: number of draws, in the order of their levels and numbers.
  * The result is the same for any number of threads.  Errors: MEMORY.
  */
 yoke_status fmm_draw_cells(const fmm_expanded *expanded, const fmm_model *model, fmm_favour of, int most, fmm_draw *draws, int *count,
