@@ -105,6 +105,15 @@ static inline void measure(yoke_run *run, known *costs, fmm_machine *machine)
     assert_int_equal(fmm_machine_measure(context, run, 0, &options, machine), YOKE_OK);
 }
 
+/* Keeps these costs in a store. */
+static inline void keep_known_costs(const char *store, known *costs, fmm_machine *machine)
+{
+    yoke_run *run = open_run(store);
+    measure(run, costs, machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+}
+
 /* Creates a tuner and chooses a tree for particles, with expansions of an order. */
 static inline fmm_tuner *choose_tree(const fmm_tune_options *options, const fmm_particles *particles, int order, fmm_tuned *tuned)
 {

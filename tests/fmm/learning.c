@@ -85,10 +85,7 @@ static void what_runs_taught_is_in_the_store(void **state)
     (void)snprintf(path, sizeof path, "tune-factors-%ld.json", (long)getpid());
     known costs = usual;
     fmm_machine machine;
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
+    keep_known_costs(path, &costs, &machine);
     fmm_particles *p = cloud_create(context, UNIFORM, 20000);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = 3};
     for (int r = 0; r <= FMM_ALIKE_RUNS; r++) {
@@ -110,7 +107,7 @@ static void what_runs_taught_is_in_the_store(void **state)
         assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
         fmm_tuner_destroy(tuner);
     }
-    run = open_run(path);
+    yoke_run *run = open_run(path);
     assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
     assert_near_part(machine.factor[FMM_PART_NEAR].value, 0.5, 1e-9);
     assert_int_equal(machine.factor[FMM_PART_NEAR].runs, FMM_ALIKE_RUNS + 1);
@@ -152,10 +149,7 @@ static void a_run_after_the_choice_of_its_tree_teaches_too(void **state)
     (void)snprintf(path, sizeof path, "tune-after-%ld.json", (long)getpid());
     known costs = usual;
     fmm_machine machine;
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
+    keep_known_costs(path, &costs, &machine);
     fmm_particles *p = cloud_create(context, UNIFORM, 40000);
     assert_int_equal(runs_after(path, p, 0), 1);
     assert_int_equal(runs_after(path, p, 1), 2);

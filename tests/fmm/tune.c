@@ -165,10 +165,7 @@ static void the_depth_of_fewest_operations_is_found_on_a_plane(void **state)
     (void)snprintf(path, sizeof path, "tune-operations-%ld.json", (long)getpid());
     known costs = usual;
     fmm_machine machine;
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
+    keep_known_costs(path, &costs, &machine);
     const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1, .by_operations = 1};
     fmm_tuned tuned;
     fmm_tuner *tuner = choose_tree(&options, p, ORDER, &tuned);
