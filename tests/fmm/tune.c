@@ -9,6 +9,7 @@
 #include "far_pairs.h"
 #include "known_costs.h"
 #include "method/method.h"
+#include "particles/generate.h"
 #include "particles/random.h"
 #include "tree/lists.h"
 
@@ -349,6 +350,86 @@ static void sorting_is_predicted_until_it_is_measured(void **state)
     (void)remove(path);
 }
 
+/* Batches of a uniform tree, from the directions that its far pairs have. */
+static double batches_of(const fmm_analysis *a, int depth)
+{
+    fmm_operations of;
+    const int64_t one = 1;
+    double batches = 0;
+    assert_int_equal(fmm_tree_divide(a->tree, depth, 0), YOKE_OK);
+    assert_int_equal(fmm_count_operations(a->tree, 0, 1, &one, &of), YOKE_OK);
+    for (int l = 2; l <= depth; l++)
+        batches +=
+            fmm_method_batches((double)a->cells[l].leaves, 2 * (double)(a->counts[l].far - a->counts[l - 1].far), of.level[l].directions);
+    return batches;
+}
+
+/* Far pairs have all directions in filled space, fewer on a plane and very few on a line. */
+static void batches_are_estimated_without_finding_directions(void **state)
+{
+    (void)state;
+    enum { ORDER = 6, DEPTH = 6 };
+    static const fmm_distribution kinds[] = {FMM_UNIFORM, FMM_PLANE, FMM_LINE};
+    known costs = usual;
+    fmm_machine machine[2];
+    costs.batch = 20;
+    yoke_run *run = open_run(NULL);
+    measure(run, &costs, &machine[1]);
+    machine[0] = machine[1];
+    machine[0].batch[ORDER] = 0;
+    assert_true(machine[1].batch[ORDER] > 0);
+    for (int k = 0; k < 3; k++) {
+        fmm_particles *p = NULL;
+        fmm_analysis *a = NULL;
+        fmm_depth of[2];
+        assert_int_equal(fmm_particles_generate(context, kinds[k], 50000, FMM_EQUAL, 1, &p), YOKE_OK);
+        assert_int_equal(fmm_analysis_create(p, DEPTH, &a), YOKE_OK);
+        for (int m = 0; m < 2; m++) fmm_depth_predict(&machine[m], a, DEPTH, ORDER, 1, &of[m]);
+        assert_near_part((of[1].predicted.far - of[0].predicted.far) / machine[1].batch[ORDER], batches_of(a, DEPTH), 0.25);
+        fmm_analysis_destroy(a);
+        fmm_particles_destroy(p);
+    }
+    yoke_run_destroy(run);
+}
+
+/* No tree is faster, uniform to more than the greatest counted depth or adaptive; and no adaptive tree is counted. */
+static void surfaces_and_curves_take_the_best_depth(void **state)
+{
+    (void)state;
+    enum { MOST = 12 };
+    static const fmm_distribution kinds[] = {FMM_LINE, FMM_PLANE};
+    char path[64];
+    fmm_machine machine;
+    save_costs(path, &machine);
+    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
+    for (int k = 0; k < 2; k++) {
+        fmm_particles *p = NULL;
+        fmm_analysis *analysis = NULL;
+        assert_int_equal(fmm_particles_generate(context, kinds[k], 50000, FMM_EQUAL, 1, &p), YOKE_OK);
+        assert_int_equal(fmm_analysis_create(p, MOST, &analysis), YOKE_OK);
+        for (int order = 2; order <= 20; order += 6) {
+            fmm_tuned tuned;
+            fmm_choice all = {.first = 0, .last = MOST, .num_capacities = 5, .capacity = {32, 64, 96, 128, 256}};
+            fmm_tuner *tuner = choose_tree(&options, p, order, &tuned);
+            const double chosen_s = fmm_chosen(&tuned.choice)->predicted.total;
+            assert_true(tuned.choice.num_capacities == 0 && tuned.choice.depth < MOST);
+            assert_int_equal(fmm_capacities_predict(&machine, analysis, order, 1, &all), YOKE_OK);
+            for (int d = 0; d <= MOST; d++) fmm_depth_predict(&machine, analysis, d, order, 1, &all.of[d]);
+            for (int r = 0; r < fmm_choice_count(&all); r++)
+                if (fmm_choice_tree(&all, r) != &all.of_cells) assert_true(chosen_s <= 1.0001 * fmm_choice_tree(&all, r)->predicted.total);
+            fmm_tree *tree = fmm_tuner_take_tree(tuner, 0);
+            assert_non_null(tree);
+            fmm_tree_destroy(tree);
+            assert_int_equal(fmm_tuner_choose(tuner, order + 1, &tuned), YOKE_OK); /* the counts still serve */
+            assert_true(tuned.choice.num_capacities == 0 && tuned.sort_s > 0 && !fmm_tuner_take_tree(tuner, 0));
+            fmm_tuner_destroy(tuner);
+        }
+        fmm_analysis_destroy(analysis);
+        fmm_particles_destroy(p);
+    }
+    (void)remove(path);
+}
+
 /* Draws the particles that even.c looks at, of each of 4096 parts one, and puts the others into a corner. */
 static fmm_particles *create_seemingly_even(int64_t count)
 {
@@ -470,6 +551,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(sorting_is_predicted_until_it_is_measured),
+    cmocka_unit_test(batches_are_estimated_without_finding_directions),
+    cmocka_unit_test(surfaces_and_curves_take_the_best_depth),
     cmocka_unit_test(adaptive_trees_are_counted_after_a_tree_was_taken),
     cmocka_unit_test(a_tree_that_was_chosen_before_is_kept_if_it_is_hardly_slower),
     cmocka_unit_test(a_tree_that_was_not_compared_again_is_not_kept),

@@ -118,6 +118,7 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
     for (int k = 0; k < choice->num_capacities; k++) add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k]);
     if (choice->estimated)
         add(w, "the particles fill their box evenly: depths are estimated without sorting, and adaptive trees are not compared\n");
+    if (choice->thin) add(w, "the particles are spread evenly over surfaces or curves: adaptive trees are not compared\n");
     add_waves(w, fmm_chosen(choice));
     if (!tuned->measure) add_corrections(w, tuned);
     if (tuned->disturbed > 0)

@@ -44,6 +44,7 @@ typedef struct fmm_choice {
     int takes_cells; /* nonzero: the uniform tree between two depths was chosen */
     int64_t cells;   /* cells along each side of the particles, for such a tree that was compared too; 0: none */
     fmm_depth of_cells;
+    int thin;            /* nonzero: no adaptive trees were counted, because the particles are on surfaces or curves (thin.h) */
     int estimated;       /* nonzero: the depths were not counted, but estimated for particles that fill their box evenly (even.h) */
     yoke_cost predicted; /* of the chosen tree, by the run */
 } fmm_choice;

@@ -78,15 +78,26 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
     return rotations_s;
 }
 
+/* Number of directions of far pairs (lists.h) in a uniform tree: 19 on a line, where cells have two children, about 90 on a plane, where they
+ * have four, and all of them in filled space, where they have eight. */
+static int directions_of(double children)
+{
+    enum { LINE = 19, PLANE = 90 };
+    const double dimension = children > 0 ? log2(children) : 0;
+    return (int)fmin(FMM_FAR_DIRECTIONS, LINE + fmax(dimension - 1, 0) * (PLANE - LINE));
+}
+
 /* Time of the far field.  counts, cells: of all depths.  Far pairs exist from level 2 on. */
 static double far_of(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                      const int *order, uint64_t *waves)
 {
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     int highest = 0;
+    double children = 0; /* most on a level above: levels whose cells have few particles have fewer, in as many directions */
     for (int l = 2; l <= depth; l++) {
-        level[l] = (far_level){(double)cells[l - 1].leaves, (double)cells[l].leaves, 2 * (double)(counts[l].far - counts[l - 1].far),
-                               FMM_FAR_DIRECTIONS};
+        const double parents = (double)cells[l - 1].leaves, own = (double)cells[l].leaves;
+        children = l > 3 ? fmax(children, own / parents) : own / parents;
+        level[l] = (far_level){parents, own, 2 * (double)(counts[l].far - counts[l - 1].far), directions_of(children)};
         if (order[l] > highest) highest = order[l];
     }
     double sum = between_of(machine, depth, level, order, waves);

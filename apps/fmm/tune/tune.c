@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "method/method.h"
+#include "tune/counts/thin.h"
 #include "tune/shares.h"
 #include "tune/tuner.h"
 
@@ -190,26 +191,61 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 }
 
 /*
+ * Finds the best depth for particles on surfaces and curves (thin.h), and counts the depths as far as this one.  The best uniform tree over
+ * such particles is faster than all adaptive trees, whose leaves differ more in size.  *taken: zero: they are not such particles, or the
+ * counts show that they are spread less evenly than estimated.
+ */
+static yoke_status choose_thin(fmm_tuner *t, int order, fmm_choice *choice, int *taken)
+{
+    static const double alike = 1.25, nearly = 1.15;
+    const fmm_tree *tree = t->analysis->tree;
+    fmm_analysis estimated = *t->analysis;
+    fmm_depth now;
+    double best_s = INFINITY, last_s = 0;
+    int deepest = 0;
+    *taken = 0;
+    if (!fmm_is_thin(&estimated, tree, choice->last)) return YOKE_OK;
+    for (int d = choice->last; last_s <= nearly * best_s && (d <= estimated.depth || fmm_thin_deepen(&estimated)); d++) {
+        fmm_depth_predict(&t->machine, &estimated, d, order, t->options->gradient, &now);
+        last_s = now.predicted.total;
+        best_s = fmin(best_s, last_s);
+        if (last_s <= nearly * best_s) deepest = d;
+    }
+    if (last_s <= nearly * best_s || !fmm_is_thin(&estimated, tree, deepest)) return YOKE_OK;
+    yoke_status status = analyse(t, deepest, 0);
+    if (status) return status;
+    choice->last = deepest;
+    predict(t, order, choice);
+    *taken = choice->of[fastest(choice)].predicted.total <= alike * best_s;
+    return YOKE_OK;
+}
+
+/*
  * Counts all depths that may be the best, and adaptive trees.  Where particles fill their box evenly, adaptive trees are not counted: on a
- * lattice they are identical to uniform ones.  Elsewhere adaptive trees are usually the fastest, if no devices share the near field: the deepest uniform
- * tree, which has most of the cells to count, is then counted only if it may be better.
+ * lattice they are identical to uniform ones.  Nor are they on surfaces and curves (choose_thin).  Elsewhere adaptive trees are usually the
+ * fastest, if no devices share the near field: the deepest uniform tree, which has most of the cells to count, is then counted only if it
+ * may be better.
  */
 static yoke_status compare_all(fmm_tuner *t, int order, fmm_choice *choice)
 {
-    const int fixed = t->options->depth >= 0, capacities = !fixed && t->particles->count > 0 && (t->options->all || !t->even.is_even);
-    if (capacities && !t->options->all && t->host == FMM_HOST_NONE && choice->last > 2) choice->last--;
-    yoke_status status = analyse(t, choice->last, capacities);
+    const int fixed = t->options->depth >= 0, all = t->options->all;
+    const int uneven = !fixed && t->particles->count > 0 && (all || !t->even.is_even), alone = t->host == FMM_HOST_NONE;
+    if (uneven && !all && alone && choice->last > 2) choice->last--;
+    yoke_status status = analyse(t, choice->last, uneven && (all || !t->thin));
     if (status) return status;
     const int deepest = t->analysis->deepest;
     if (!fixed && choice->last > deepest) choice->last = deepest;
+    if (t->thin && choice->last < t->analysis->depth) choice->last = t->analysis->depth;
     predict(t, order, choice);
-    if (capacities) status = predict_capacities(t, order, choice);
-    while (!status && !fixed && (deeper_may_be_better(t, choice) || deeper_may_have_fewer_operations(t, choice))) {
+    if (uneven && alone && t->analysis->tree) status = choose_thin(t, order, choice, &t->thin);
+    if (!status && uneven && (all || !t->thin)) status = predict_capacities(t, order, choice);
+    while (!status && !fixed && ((!t->thin && deeper_may_be_better(t, choice)) || deeper_may_have_fewer_operations(t, choice))) {
         choice->last += choice->last < deepest - 1 ? 2 : 1;
-        status = analyse(t, choice->last, capacities);
+        status = analyse(t, choice->last, uneven && (all || !t->thin));
         if (!status) predict(t, order, choice);
     }
     if (!status) fmm_choice_leave_equal_out(t->analysis, choice);
+    choice->thin = t->thin && !all;
     return status;
 }
 
@@ -313,7 +349,7 @@ void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
     forget_between(t);
-    t->looked = t->takes_cells = t->num_capacities = 0;
+    t->looked = t->thin = t->takes_cells = t->num_capacities = 0;
     t->particles = particles;
 }
 

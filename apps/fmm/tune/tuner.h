@@ -18,6 +18,7 @@ struct fmm_tuner {
     int looked; /* nonzero: `even` belongs to these particles */
     fmm_even even;
     fmm_analysis *analysis; /* NULL until it is needed */
+    int thin;               /* nonzero: adaptive trees are not counted, because the particles are on surfaces or curves */
     int num_capacities;     /* number of capacities of adaptive trees of these particles; 0: not listed yet */
     int64_t capacity[FMM_MAX_CAPACITIES];
     int64_t cells;            /* cells along each side of the tree between two depths that was counted last; 0: none */

@@ -1,5 +1,7 @@
 #include "tune/counts/count.h"
 
+#include <math.h>
+
 #include "tree/walk.h"
 
 enum { SHARES = 64 };
@@ -159,6 +161,21 @@ static void sum_cells(const fmm_tree *tree, const tally *sum, fmm_cell_counts *c
                                      .large = sum->large[d]};
         for (int n = 1; n <= FMM_SMALL_LEAF; n++) cells[d].sources[n] = sum->sources[d][n];
     }
+}
+
+void fmm_cells_of_size(double size, double pairs, fmm_cell_counts *cells)
+{
+    for (int n = 0; n <= FMM_SMALL_LEAF; n++) cells->sources[n] = 0;
+    cells->large = 0;
+    if (size > FMM_SMALL_LEAF) {
+        cells->large = llround(pairs);
+        return;
+    }
+    const double sources = pairs / fmax(size, 1);
+    const int fewer = size > 1 ? (int)size : 1;
+    const double part = size > 1 ? size - fewer : 0;
+    cells->sources[fewer] = llround((1 - part) * sources);
+    if (part > 0) cells->sources[fewer + 1] = llround(part * sources);
 }
 
 yoke_status fmm_count_cells(const fmm_tree *tree, fmm_counts *counts, fmm_cell_counts *cells)

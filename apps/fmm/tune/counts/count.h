@@ -30,6 +30,9 @@ typedef struct fmm_cell_counts {
     int64_t large; /* sum over larger leaves of their particles times the particles in and around the leaf: ordered pairs */
 } fmm_cell_counts;
 
+/* Sets sources and large, as if all leaves had the same number of particles.  size: that number, 1 for less; pairs: ordered, including those
+ * of a particle with itself. */
+void fmm_cells_of_size(double size, double pairs, fmm_cell_counts *cells);
 /*
  * counts and cells [depth + 1]: those of trees of depth 0 ... depth over the same particles; cells may be NULL.  They are the same for any
  * number of threads.  Errors: MEMORY.

@@ -145,14 +145,7 @@ static void count_level(const int64_t n[3], int level, fmm_counts *counts, fmm_c
     counts[level].far = level > 1 ? llround((around - near) / 2) : 0; /* of this level alone */
     own->leaves = all;
     own->beside = all > 1 ? even->count : 0;
-    if (mean > FMM_SMALL_LEAF) {
-        own->large = llround(mean * sources);
-        return;
-    }
-    const int fewer = mean > 1 ? (int)mean : 1;
-    const double part = mean > 1 ? mean - fewer : 0;
-    own->sources[fewer] = llround((1 - part) * sources);
-    if (part > 0) own->sources[fewer + 1] = llround(part * sources);
+    fmm_cells_of_size(mean, mean * sources, own);
 }
 
 void fmm_even_count(const fmm_even *even, int64_t cells, fmm_analysis *a)
