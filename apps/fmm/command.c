@@ -130,6 +130,9 @@ static void add_particle_options(app_option_table *table, fmm_command *line)
          .value = "FILE",
          .help = "write the particles with potential and force; -: as columns to standard output",
          .text = &line->output},
+        {.name = "gradient",
+         .help = "write the potential's gradient as well, which also exists where the charge is 0: columns gx gy gz",
+         .flag = &line->gradient},
         {.name = "potential-only", .help = "compute no forces", .flag = &line->potential_only},
         {.name = "skip-coincident",
          .help = "particles at the same place do not act on each other; else they are an error",
@@ -192,7 +195,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
                    "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
                    ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
                    "(H5MD), .vtu (results for ParaView). - is standard input, as .txt.\n"
-                   "Results have the columns x y z q potential fx fy fz in the input's order.\n"
+                   "Results have the columns x y z q potential fx fy fz (gx gy gz) in the input's order.\n"
                    "With --error 3e-5 or above, near pairs are summed in single precision if this adds at most a tenth of this error.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
@@ -268,6 +271,10 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--order and --error cannot be combined: --error chooses the order");
     if (line->error_of && line->solve.request.of == FMM_FORCES && line->potential_only)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
+    if (line->gradient && line->potential_only)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--gradient and --potential-only: give one of them");
+    if (line->gradient && !line->output)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--gradient needs --output, the file that it is written to");
     if (line->share && (!fast || !line->devices))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and cannot be combined with --direct");
     if (line->power && (!fast || !line->devices))

@@ -15,7 +15,7 @@ typedef struct fmm_command {
     const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine, *softening;
     const char *objective, *store, *declared, *baseline, *power, *plot;
     int64_t particles, seed, frame, threads, depth, cells, leaf, order, check, repeat;
-    bool direct, potential_only, skip_coincident, explain, measure_all;
+    bool direct, potential_only, gradient, skip_coincident, explain, measure_all;
     double part;              /* the share, as a number */
     double soft;              /* the softening; 0: none */
     fmm_powers powers;        /* from --power */

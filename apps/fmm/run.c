@@ -181,8 +181,8 @@ static yoke_status open_results(work *w)
 {
     int64_t frames = w->last - w->first + 1;
     yoke_status status = YOKE_OK;
-    if (w->line->save) status = fmm_writer_create(w->context, w->line->save, frames, &w->save);
-    if (!status && w->line->output) status = fmm_writer_create(w->context, w->line->output, frames, &w->output);
+    if (w->line->save) status = fmm_writer_create(w->context, w->line->save, frames, false, &w->save);
+    if (!status && w->line->output) status = fmm_writer_create(w->context, w->line->output, frames, w->line->gradient, &w->output);
     return status;
 }
 

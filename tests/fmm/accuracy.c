@@ -380,7 +380,7 @@ static void the_order_rises_where_norms_were_sampled_too_large(void **state)
     fmm_sample s;
     assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &sorted), YOKE_OK);
     assert_int_equal(fmm_draw_reference(sorted.tree, sorted.particles, 31, SAMPLES, which, weight), YOKE_OK);
-    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, &reference), YOKE_OK);
+    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, NULL, &reference), YOKE_OK);
     request.sums = reference;
     assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &a), YOKE_OK);
     assert_true(run(&p, a.order).potential > request.error);
@@ -415,7 +415,7 @@ static void samples_look_at_corners(void **state)
     fmm_sample s;
     assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &sorted), YOKE_OK);
     assert_int_equal(fmm_draw_reference(sorted.tree, sorted.particles, ORDER, SAMPLES, which, weight), YOKE_OK);
-    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, &reference), YOKE_OK);
+    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, NULL, &reference), YOKE_OK);
     assert_int_equal(fmm_reference_compare(reference, p.particles, p.field, &s), YOKE_OK);
     fmm_reference_destroy(reference);
     assert_true(s.potential_uncertainty < 0.15 && fabs(s.potential / e.potential - 1) < 3 * s.potential_uncertainty);

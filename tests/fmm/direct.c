@@ -250,7 +250,7 @@ static fmm_field *at_some(const fmm_particles *particles, const fmm_particles *a
     fmm_field *field = field_of(at, gradient);
     const int before = omp_get_max_threads();
     omp_set_num_threads(threads);
-    assert_int_equal(fmm_direct_at(particles, at, field), YOKE_OK);
+    assert_int_equal(fmm_direct_at(particles, at, NULL, field), YOKE_OK);
     omp_set_num_threads(before);
     return field;
 }

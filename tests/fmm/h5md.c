@@ -103,14 +103,18 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
         assert_memory_equal(q->z, p->z, (size_t)count * sizeof(double));
         assert_memory_equal(q->charge, p->charge, (size_t)count * sizeof(double));
         if (count) { /* what is not read again */
-            double potential[399], force[399][3];
+            double potential[399], force[399][3], gradient[399][3];
             hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, "particles/all/potential/value", H5P_DEFAULT);
             assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, potential) >= 0);
             H5Dclose(set);
             set = H5Dopen2(file, "particles/all/force/value", H5P_DEFAULT);
             assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, force) >= 0);
             H5Dclose(set);
+            set = H5Dopen2(file, "particles/all/gradient/value", H5P_DEFAULT);
+            assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, gradient) >= 0);
+            H5Dclose(set);
             H5Fclose(file);
+            assert_true(gradient[398][2] == 0.5 && gradient[398][0] == 0);
             assert_true(potential[398] == 398 && force[7][2] == -0.5 * p->charge[7] && force[7][0] == 0);
         }
         fmm_field_destroy(field);

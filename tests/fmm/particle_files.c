@@ -246,6 +246,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.xyz", "1\n\nX 1 2 3 4\n", "there is no frame 2; it has 1", 2},
         {"a.xyz", "1\nProperties=species:S:1:pos:R:3\nX 1 2 3\n", "a.xyz:2: Properties has no charge", 1},
         {"a.xyz", "1\nProperties=species:S:1:charge:R:1\nX 1\n", "a.xyz:2: Properties has no pos", 1},
+        {"a.xyz", "1\nProperties=pos:R:3:q:R:1:charge:R:1\n1 2 3 4 5\n", "a.xyz:2: Properties has two columns of charges", 1},
         {"a.xyz", "1\nProperties=species\nX 1\n", "a.xyz:2: Properties: expected triples", 1},
         {"a.xyz", "1\nProperties=pos:R:3000000000000\nX 1\n", "a.xyz:2: Properties: expected a number of columns", 1},
         {"a.xyz", "1\nProperties=a:S:64:pos:R:3:charge:R:1\nX 1\n", "a.xyz:2: Properties: more than 64 columns", 1},

@@ -15,7 +15,7 @@ static inline yoke_status draw_reference(const fmm_particles *particles, int gra
     if (count > particles->count) count = particles->count;
     yoke_status status = yoke_allocate(particles->context, count, sizeof *which, &which);
     for (int64_t k = 0; k < count && !status; k++) which[k] = fmm_random_in_part(&seed, particles->count, k, count);
-    if (!status) status = fmm_reference_create(particles, gradient, count, which, NULL, reference);
+    if (!status) status = fmm_reference_create(particles, gradient, count, which, NULL, NULL, reference);
     yoke_release(particles->context, which);
     return status;
 }

@@ -130,7 +130,7 @@ static fmm_reference *sums_of(const fmm_particles *p)
     fmm_reference *sums = NULL;
     assert_int_equal(yoke_allocate(context, p->count, sizeof *which, &which), YOKE_OK);
     for (int64_t i = 0; i < p->count; i++) which[i] = i;
-    assert_int_equal(fmm_reference_create(p, 1, p->count, which, NULL, &sums), YOKE_OK);
+    assert_int_equal(fmm_reference_create(p, 1, p->count, which, NULL, NULL, &sums), YOKE_OK);
     yoke_release(context, which);
     return sums;
 }

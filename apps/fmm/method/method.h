@@ -14,6 +14,7 @@
 
 #include "expansion/expansion.h"
 #include "expansion/pages.h"
+#include "near/stop.h"
 #include "particles/field.h"
 #include "tree/lists.h"
 
@@ -27,14 +28,6 @@ typedef struct fmm_clock {
 
 /* NULL: the seconds of yoke_clock_s. */
 static inline double fmm_clock_now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
-
-/* Ends long runs before they are complete. */
-typedef struct fmm_stop {
-    bool (*is_wanted)(void *user);   /* called by all threads before each piece of work; once true, it stays true */
-    yoke_status (*fail)(void *user); /* called by the calling thread afterwards; returns INTERRUPTED, with a message */
-    void *user;
-} fmm_stop;
-static inline bool fmm_stops(const fmm_stop *stop) { return stop && stop->is_wanted(stop->user); }
 
 typedef struct fmm_method_options {
     int depth; /* level of the leaves; below 2 there is no far field: all pairs are summed */

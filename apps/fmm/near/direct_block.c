@@ -88,13 +88,15 @@ static void sum_at(const fmm_particles *p, const fmm_particles *at, int64_t firs
     }
 }
 
-yoke_status fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field)
+yoke_status fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, const fmm_stop *stop, fmm_field *field)
 {
     const int64_t together = at->count < PLACES ? at->count : PLACES;
     double *sums = NULL;
     yoke_status status = yoke_allocate_untouched(particles->context, SEGMENTS * together * (field->gx ? 4 : 1), sizeof *sums, &sums);
-    for (int64_t first = 0; first < at->count && !status; first += PLACES)
+    for (int64_t first = 0; first < at->count && !status; first += PLACES) {
         sum_at(particles, at, first, at->count - first < PLACES ? at->count - first : PLACES, sums, field);
+        if (fmm_stops(stop)) status = stop->fail(stop->user);
+    }
     yoke_release(particles->context, sums);
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef FMM_NEAR_DIRECT_BLOCK_H
 #define FMM_NEAR_DIRECT_BLOCK_H
 
+#include "near/stop.h"
 #include "particles/field.h"
 
 enum { FMM_BLOCK = 128 }; /* maximum number of particles of a block */
@@ -21,7 +22,7 @@ void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t cou
 /* Computes the sums over all particles at the particles begin ... end - 1, block by block on all threads. */
 void fmm_direct_range(const fmm_particles *particles, int64_t begin, int64_t end, fmm_field *field);
 /* Computes the sums over all particles at the positions of `at`, of which there may be few: threads divide the particles.  The result is
- * the same for any number of threads.  Errors: MEMORY. */
-yoke_status fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, fmm_field *field);
+ * the same for any number of threads.  stop: asked after each 1024 positions; NULL: never.  Errors: MEMORY, that of `stop`. */
+yoke_status fmm_direct_at(const fmm_particles *particles, const fmm_particles *at, const fmm_stop *stop, fmm_field *field);
 
 #endif

@@ -21,7 +21,7 @@ static void set_squares(const fmm_particles *scaled, fmm_reference *r)
 }
 
 /* Computes the sums at the particles r->which, in the units of the scaled particles.  charge: their charges in any unit. */
-static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge, fmm_reference *r)
+static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge, const fmm_stop *stop, fmm_reference *r)
 {
     for (int64_t k = 0; k < r->count; k++) {
         r->at->x[k] = scaled->x[r->which[k]];
@@ -29,19 +29,19 @@ static yoke_status sum_scaled(const fmm_particles *scaled, const double *charge,
         r->at->z[k] = scaled->z[r->which[k]];
         r->at->charge[k] = charge[r->which[k]];
     }
-    yoke_status status = fmm_direct_at(scaled, r->at, r->exact);
+    yoke_status status = fmm_direct_at(scaled, r->at, stop, r->exact);
     if (!status) status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
     if (!status) set_squares(scaled, r);
     return status;
 }
 
-static yoke_status sum_chosen(const fmm_particles *particles, fmm_reference *r)
+static yoke_status sum_chosen(const fmm_particles *particles, const fmm_stop *stop, fmm_reference *r)
 {
     fmm_particles *scaled = NULL;
     fmm_scale scale;
     yoke_status status = fmm_scale_create(particles, &scale, &scaled);
     if (status) return status;
-    status = sum_scaled(scaled, particles->charge, r);
+    status = sum_scaled(scaled, particles->charge, stop, r);
     fmm_particles_destroy(scaled);
     return status ? status : fmm_scale_field(r->at->charge, r->which, scale, r->exact);
 }
@@ -82,14 +82,14 @@ static yoke_status allocate(yoke_context *context, int64_t count, int gradient, 
 }
 
 static yoke_status create(const fmm_particles *particles, bool are_scaled, int gradient, int64_t count, const int64_t *which,
-                          const double *weight, fmm_reference **reference)
+                          const double *weight, const fmm_stop *stop, fmm_reference **reference)
 {
     fmm_reference *r = NULL;
     yoke_status status = allocate(particles->context, count, gradient, &r);
     if (status) return status;
     r->all = particles->count;
     for (int64_t k = 0; k < count; k++) r->which[k] = which[k], r->weight[k] = weight ? weight[k] : 1;
-    status = are_scaled ? sum_scaled(particles, particles->charge, r) : sum_chosen(particles, r);
+    status = are_scaled ? sum_scaled(particles, particles->charge, stop, r) : sum_chosen(particles, stop, r);
     if (status)
         fmm_reference_destroy(r);
     else
@@ -98,15 +98,15 @@ static yoke_status create(const fmm_particles *particles, bool are_scaled, int g
 }
 
 yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
-                                 fmm_reference **reference)
+                                 const fmm_stop *stop, fmm_reference **reference)
 {
-    return create(particles, false, gradient, count, which, weight, reference);
+    return create(particles, false, gradient, count, which, weight, stop, reference);
 }
 
 yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
                                         const double *weight, fmm_reference **reference)
 {
-    return create(scaled, true, gradient, count, which, weight, reference);
+    return create(scaled, true, gradient, count, which, weight, NULL, reference);
 }
 
 /* Squares at each particle of the sample [count], in the same unit: of errors, of exact values, and of computed values. */

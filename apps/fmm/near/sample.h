@@ -4,6 +4,7 @@
 #ifndef FMM_NEAR_SAMPLE_H
 #define FMM_NEAR_SAMPLE_H
 
+#include "near/stop.h"
 #include "particles/field.h"
 #include "particles/particles.h"
 
@@ -36,10 +37,10 @@ typedef struct fmm_reference {
     double *product;      /* [count] products of charge and potential, in units of fmm_scale_create */
 } fmm_reference;
 
-/* Computes the sums at `count` particles, with weights (NULL: equal weights).  Errors: those of fmm_scale_create and fmm_scale_field,
- * MEMORY. */
+/* Computes the sums at `count` particles, with weights (NULL: equal weights).  stop: as for fmm_direct_at.  Errors: those of
+ * fmm_scale_create, fmm_scale_field and fmm_direct_at, MEMORY. */
 yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
-                                 fmm_reference **reference);
+                                 const fmm_stop *stop, fmm_reference **reference);
 /* The same of particles as from fmm_scale_create, in whose units the sums are. */
 yoke_status fmm_reference_create_scaled(const fmm_particles *scaled, int gradient, int64_t count, const int64_t *which,
                                         const double *weight, fmm_reference **reference);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { ARRAYS = 7, CELL_VERTEX = 1 };
+enum { ARRAYS = 8, CELL_VERTEX = 1 };
 
 /* Appended arrays, in the file's order.  They are filled one after the other in the same memory. */
 typedef struct array {
@@ -55,11 +55,17 @@ static void fill_force(const fmm_particles *p, const fmm_field *field, void *out
     for (int64_t i = 0; i < p->count; i++) fmm_field_force(p, field, i, to + 3 * i);
 }
 
+static void fill_gradient(const fmm_particles *p, const fmm_field *field, void *out)
+{
+    double *to = out;
+    for (int64_t i = 0; i < p->count; i++) to[3 * i] = field->gx[i], to[3 * i + 1] = field->gy[i], to[3 * i + 2] = field->gz[i];
+}
+
 static const array arrays[ARRAYS] = {
     {"Points", "Points", "Float64", 3, 8, fill_position},  {"Cells", "connectivity", "Int64", 1, 8, fill_connectivity},
     {"Cells", "offsets", "Int64", 1, 8, fill_offsets},     {"Cells", "types", "UInt8", 1, 1, fill_types},
     {"PointData", "charge", "Float64", 1, 8, fill_charge}, {"PointData", "potential", "Float64", 1, 8, fill_potential},
-    {"PointData", "force", "Float64", 3, 8, fill_force},
+    {"PointData", "force", "Float64", 3, 8, fill_force},   {"PointData", "gradient", "Float64", 3, 8, fill_gradient},
 };
 
 static int64_t bytes_of(const array *a, int64_t count) { return count * a->components * a->size; }
@@ -83,9 +89,9 @@ static void print_head(FILE *out, int64_t count, int used)
     fprintf(out, "    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
 }
 
-yoke_status fmm_vtu_print(FILE *out, const fmm_particles *particles, const fmm_field *field)
+yoke_status fmm_vtu_print(FILE *out, const fmm_particles *particles, const fmm_field *field, bool gradient)
 {
-    int used = !field ? ARRAYS - 2 : !field->gx ? ARRAYS - 1 : ARRAYS;
+    int used = !field ? ARRAYS - 3 : !field->gx ? ARRAYS - 2 : gradient ? ARRAYS : ARRAYS - 1;
     char *values = NULL;
     yoke_status status = yoke_allocate_untouched(particles->context, 3 * particles->count, sizeof(double), &values);
     if (status) return status;

@@ -4,6 +4,8 @@
 #ifndef FMM_PARTICLES_H5MD_H
 #define FMM_PARTICLES_H5MD_H
 
+#include <stdbool.h>
+
 #include "particles/field.h"
 #include "particles/particles.h"
 
@@ -11,12 +13,12 @@ typedef struct fmm_h5md_writer fmm_h5md_writer;
 
 /*
  * Starts a file of `frames` frames, at least 1, which are added one after the other: particles/all with position and charge, with potential
- * if there is a field (NULL: none), and with force if the field has gradients.  Frames have the steps and times of the particles' notes, or
+ * if there is a field (NULL: none), and with force if the field has gradients.  `gradient`: with these, too.  Frames have the steps and times of the particles' notes, or
  * their numbers from 0 where the steps are unknown; the first frame tells whether there are times.  The file is in memory until
  * fmm_h5md_commit.  `path` is borrowed until then.
  * Errors: UNAVAILABLE (built without HDF5), MEMORY.
  */
-yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, fmm_h5md_writer **writer);
+yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, bool gradient, fmm_h5md_writer **writer);
 
 /*
  * Adds the next frame.  The first frame determines the number of particles of all frames, and which fields are written.  With several

@@ -22,9 +22,9 @@ yoke_status fmm_h5md_read(fmm_h5md *h5md, int64_t frame, fmm_particles **particl
 
 void fmm_h5md_close(fmm_h5md *h5md) { (void)h5md; }
 
-yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, fmm_h5md_writer **writer)
+yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, bool gradient, fmm_h5md_writer **writer)
 {
-    (void)frames, (void)writer;
+    (void)frames, (void)gradient, (void)writer;
     return refuse(context, path);
 }
 

@@ -122,6 +122,32 @@ static yoke_status check_written(const fmm_h5md *r, const char *name, const valu
     return YOKE_OK;
 }
 
+/* The number of a filter, as for compression, that this HDF5 has not; 0: it has all filters of the dataset. */
+static int missing_filter(hid_t set)
+{
+    const hid_t list = H5Dget_create_plist(set);
+    const int count = H5Pget_nfilters(list);
+    int missing = 0;
+    for (int f = 0; f < count && !missing; f++) {
+        unsigned flags, config;
+        size_t parameters = 0;
+        const H5Z_filter_t filter = H5Pget_filter2(list, (unsigned)f, &flags, &parameters, NULL, 0, NULL, &config);
+        if (filter > 0 && H5Zfilter_avail(filter) <= 0) missing = filter;
+    }
+    H5Pclose(list);
+    return missing;
+}
+
+static yoke_status fail_to_read(const fmm_h5md *r, const char *name, hid_t set)
+{
+    const int filter = missing_filter(set);
+    if (!filter) return fail(r, name, "cannot be read: the file is damaged or truncated");
+    return yoke_fail(r->context, YOKE_ERROR_INPUT,
+                     "%s: %s/%s: is compressed by the HDF5 filter %d, which is not installed here; install its plugin and set "
+                     "HDF5_PLUGIN_PATH, or rewrite the file with h5repack -f GZIP=1",
+                     r->path, r->group, name, filter);
+}
+
 /* Reads the values of a frame; frames are numbered from 0. */
 static yoke_status read_values(const fmm_h5md *r, const char *name, const values *v, int64_t frame, double *to)
 {
@@ -133,7 +159,7 @@ static yoke_status read_values(const fmm_h5md *r, const char *name, const values
     if (done >= 0) done = H5Dread(v->set, H5T_NATIVE_DOUBLE, memory, from, H5P_DEFAULT, to);
     H5Sclose(memory);
     H5Sclose(from);
-    return done < 0 ? fail(r, name, "cannot be read: the file is damaged or truncated") : YOKE_OK;
+    return done < 0 ? fail_to_read(r, name, v->set) : YOKE_OK;
 }
 
 static yoke_status check_finite(const fmm_h5md *r, const char *name, int64_t count, int components, const double *numbers)

@@ -16,13 +16,14 @@ struct fmm_h5md_writer {
     const char *path; /* borrowed */
     hid_t file;
     int failed;
-    int64_t frames, added;   /* number of frames in total, and of those added so far */
-    int64_t count;           /* particles of each frame */
-    int64_t step;            /* of the current frame */
-    double time;             /* likewise */
-    int potential, gradient; /* whether they are written */
-    int timed;               /* whether times are written */
-    double *triples;         /* [count][3] */
+    int64_t frames, added; /* number of frames in total, and of those added so far */
+    int64_t count;         /* particles of each frame */
+    int64_t step;          /* of the current frame */
+    double time;           /* likewise */
+    int potential, force;  /* whether they are written */
+    int gradient;          /* whether it is written where there is a force */
+    int timed;             /* whether times are written */
+    double *triples;       /* [count][3] */
 };
 
 typedef struct fmm_h5md_writer writer;
@@ -169,27 +170,34 @@ static yoke_status make_sets(writer *w, const fmm_particles *particles, const fm
 {
     w->count = particles->count;
     w->potential = field != NULL;
-    w->gradient = field && field->gx;
+    w->force = field && field->gx;
     w->timed = isfinite(particles->notes.time);
     yoke_status status = yoke_allocate_untouched(w->context, 3 * w->count, sizeof *w->triples, &w->triples);
     if (status) return status;
     make_frames(w, "position", 3);
     if (w->frames > 1) make_frames(w, "charge", 1);
     if (w->potential) make_frames(w, "potential", 1);
-    if (w->gradient) make_frames(w, "force", 3);
+    if (w->force) make_frames(w, "force", 3);
+    if (w->force && w->gradient) make_frames(w, "gradient", 3);
     return YOKE_OK;
+}
+
+/* Writes vectors of the current frame. */
+static void write_vectors(writer *w, const char *name, const double *x, const double *y, const double *z)
+{
+    for (int64_t i = 0; i < w->count; i++) w->triples[3 * i] = x[i], w->triples[3 * i + 1] = y[i], w->triples[3 * i + 2] = z[i];
+    write_frame(w, name, 3, w->triples);
 }
 
 static void write_particles(writer *w, const fmm_particles *p, const fmm_field *field)
 {
-    double *triples = w->triples;
-    for (int64_t i = 0; i < p->count; i++) triples[3 * i] = p->x[i], triples[3 * i + 1] = p->y[i], triples[3 * i + 2] = p->z[i];
-    write_frame(w, "position", 3, triples);
+    write_vectors(w, "position", p->x, p->y, p->z);
     write_charge(w, p->charge);
     if (w->potential) write_frame(w, "potential", 1, field->potential);
-    if (!w->gradient) return;
-    for (int64_t i = 0; i < p->count; i++) fmm_field_force(p, field, i, triples + 3 * i);
-    write_frame(w, "force", 3, triples);
+    if (!w->force) return;
+    for (int64_t i = 0; i < p->count; i++) fmm_field_force(p, field, i, w->triples + 3 * i);
+    write_frame(w, "force", 3, w->triples);
+    if (w->gradient) write_vectors(w, "gradient", field->gx, field->gy, field->gz);
 }
 
 static yoke_status check_made(const writer *w)
@@ -197,13 +205,13 @@ static yoke_status check_made(const writer *w)
     return w->failed ? yoke_fail(w->context, YOKE_ERROR_MEMORY, "%s: HDF5 cannot make the file in memory", w->path) : YOKE_OK;
 }
 
-yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, fmm_h5md_writer **made)
+yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, bool gradient, fmm_h5md_writer **made)
 {
     enum { GROWTH = 1 << 20 };
     writer *w = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *w, &w);
     if (status) return status;
-    *w = (writer){.context = context, .path = path, .frames = frames};
+    *w = (writer){.context = context, .path = path, .frames = frames, .gradient = gradient};
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, GROWTH, 0);
@@ -228,7 +236,7 @@ yoke_status fmm_h5md_add(fmm_h5md_writer *w, const fmm_particles *particles, con
         return yoke_fail(w->context, YOKE_ERROR_INPUT,
                          "%s: the number of particles changes from %lld to %lld, which H5MD cannot hold; write .xyz", w->path,
                          (long long)w->count, (long long)particles->count);
-    if (w->added == w->frames || (field != NULL) != w->potential || (field && field->gx) != w->gradient)
+    if (w->added == w->frames || (field != NULL) != w->potential || (field && field->gx) != w->force)
         return yoke_fail(w->context, YOKE_ERROR_ARGUMENT, "%s: frame %lld of %lld, or its fields, are not those that were told", w->path,
                          (long long)w->added + 1, (long long)w->frames);
     w->step = particles->notes.step >= 0 ? particles->notes.step : w->added;

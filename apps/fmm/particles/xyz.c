@@ -52,7 +52,10 @@ static yoke_status read_properties(const fmm_lines *lines, char *text, layout *l
             return fmm_lines_fail(lines, "Properties: expected a number of columns from 1 to %d after %.40s", MAX_COLUMNS, name);
         if (!strcmp(name, "species") && columns == 1) l->kind = column;
         if (!strcmp(name, "pos") && columns == 3) l->position = column;
-        if (names_charge(name) && columns == 1) l->charge = column;
+        if (names_charge(name) && columns == 1) {
+            if (l->charge >= 0) return fmm_lines_fail(lines, "Properties has two columns of charges; rename the one that is not meant");
+            l->charge = column;
+        }
         column += (int)columns;
         if (column > MAX_COLUMNS) return fmm_lines_fail(lines, "Properties: more than %d columns", MAX_COLUMNS);
         name = *next ? next + 1 : next;

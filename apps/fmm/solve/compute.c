@@ -26,7 +26,7 @@ static yoke_status sum_at(fmm_solver *s, const fmm_particles *particles, int64_t
     if (!status) status = yoke_allocate(s->context, count, sizeof *weight, &weight);
     if (!status) status = fmm_method_sort_charges(s->method, particles->charge, &sorted);
     if (!status) status = fmm_draw_reference(sorted.tree, sorted.particles, order, count, which, weight);
-    if (!status) status = fmm_reference_create(particles, s->options.gradient, count, which, weight, &s->reference);
+    if (!status) status = fmm_reference_create(particles, s->options.gradient, count, which, weight, s->options.stop, &s->reference);
     yoke_release(s->context, which);
     yoke_release(s->context, weight);
     return status;

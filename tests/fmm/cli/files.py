@@ -1,4 +1,5 @@
 """yoke fmm: files that are read and written, and interruption."""
+import math
 import os
 import pathlib
 import random
@@ -21,23 +22,48 @@ def test_xyz_output_has_properties_and_forces():
     check_few([dict(zip(names, map(float, line.split()[1:]))) for line in lines])
 
 
-def test_vtu_has_points_with_potential_and_force():
-    run(write_few(), "--direct", "--output", "out.vtu")
-    head, _, data = pathlib.Path("out.vtu").read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+def vtu_arrays(name, points):
+    """The arrays of a file for ParaView, by name; those of positions and other vectors as one row of numbers."""
+    head, _, data = pathlib.Path(name).read_bytes().partition(b'<AppendedData encoding="raw">\n_')
     tree = xml.etree.ElementTree.fromstring(head + b"</VTKFile>")
     piece = tree.find("UnstructuredGrid/Piece")
-    assert piece.attrib == {"NumberOfPoints": "5", "NumberOfCells": "5"}
+    assert piece.attrib == {"NumberOfPoints": str(points), "NumberOfCells": str(points)}
     values = {}
     kinds = {"Float64": "d", "Int64": "q", "UInt8": "B"}
     for array in piece.iter("DataArray"):
         at, size = int(array.get("offset")), struct.calcsize(kinds[array.get("type")])
         length, = struct.unpack_from("=Q", data, at)
         values[array.get("Name")] = struct.unpack_from(f"={length // size}{kinds[array.get('type')]}", data, at + 8)
+    return values
+
+
+def test_vtu_has_points_with_potential_and_force():
+    run(write_few(), "--direct", "--output", "out.vtu")
+    values = vtu_arrays("out.vtu", 5)
     assert values["connectivity"] == (0, 1, 2, 3, 4) and values["offsets"] == (1, 2, 3, 4, 5) and values["types"] == (1,) * 5
     found = [dict(zip(("x", "y", "z", "q", "potential", "fx", "fy", "fz"),
                       (*values["Points"][3 * i:3 * i + 3], values["charge"][i], values["potential"][i], *values["force"][3 * i:3 * i + 3])))
              for i in range(5)]
     check_few(found)
+    assert "gradient" not in values
+
+
+def test_gradients_exist_where_the_charge_is_0():
+    """At a distance of 5 from a charge of 2."""
+    pathlib.Path("two.txt").write_text("0 0 0 2\n3 0 4 0\n", encoding="utf-8")
+    gradient = (-6 / 125, 0, -8 / 125)
+    for kind, between in (("txt", None), ("csv", ",")):
+        run("two.txt", "--direct", "--gradient", "--output", f"out.{kind}")
+        at_charge, other = rows(f"out.{kind}", between)
+        assert [at_charge[name] for name in ("fx", "fy", "fz", "gx", "gy", "gz")] == [0] * 6
+        assert other["potential"] == 0.4 and (other["fx"], other["fz"]) == (0, 0)
+        assert all(math.isclose(other[name], value, rel_tol=1e-15) for name, value in zip(("gx", "gy", "gz"), gradient))
+    run("two.txt", "--direct", "--gradient", "--output", "out.xyz")
+    _, properties, _, last = pathlib.Path("out.xyz").read_text(encoding="utf-8").splitlines()
+    assert ":potential:R:1:forces:R:3:gradient:R:3" in properties and len(last.split()) == 12
+    assert tuple(map(float, last.split()[9:])) == tuple(other[name] for name in ("gx", "gy", "gz"))
+    run("two.txt", "--direct", "--gradient", "--output", "out.vtu")
+    assert vtu_arrays("out.vtu", 2)["gradient"] == (0, 0, 0, *(other[name] for name in ("gx", "gy", "gz")))
 
 
 def test_particles_on_standard_output_have_it_for_themselves():
@@ -80,10 +106,12 @@ def cpu_seconds(pid):
 
 
 def test_an_interrupted_run_leaves_old_results_whole():
-    """Also in the middle of a near field that takes minutes: by then the process has used more time than it takes to generate and sort."""
+    """Also within a near field or a check that take minutes: by then the process has used more time than it takes to generate and sort."""
     pathlib.Path("out.txt").write_text("old\n", encoding="utf-8")
     of_near_field = ("--depth", "0", "--order", "3", "--check", "0")
-    for number, method, least_s in ((signal.SIGINT, ("--direct",), 0), (signal.SIGTERM, ("--direct",), 0), (signal.SIGINT, of_near_field, 4)):
+    of_check = ("--depth", "6", "--order", "0", "--check", "3000000")
+    for number, method, least_s in ((signal.SIGINT, ("--direct",), 0), (signal.SIGTERM, ("--direct",), 0), (signal.SIGINT, of_near_field, 4),
+                                    (signal.SIGINT, of_check, 8)):
         with subprocess.Popen([PROGRAM, "fmm", "--generate", "grid", "--particles", "3000000", *method, "--output", "out.txt"], stderr=subprocess.PIPE,
                               stdout=subprocess.DEVNULL) as process:
             status = pathlib.Path(f"/proc/{process.pid}/status")

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "method/sources.h"
 #include "near/kernels/pairs.h"
@@ -58,7 +59,7 @@ void fmm_work_threads(char text[FMM_THREADS_BYTES])
 {
     const int threads = omp_get_max_threads();
     text[0] = 0;
-    if (threads != omp_get_num_procs()) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
+    if (threads != sysconf(_SC_NPROCESSORS_ONLN)) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
 }
 
 /* Nonzero: the operation takes longer with gradients, and is measured with and without them. */

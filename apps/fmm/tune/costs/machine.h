@@ -14,7 +14,7 @@
 #include "tune/counts/count.h"
 
 enum { FMM_WORK_BYTES = 80, FMM_THREADS_BYTES = 24 };
-/* The end of the names of works: the number of threads, unless it is that of the processors. */
+/* The end of the names of works: the number of threads, unless it is that of all processors, whether this process may use them or not. */
 void fmm_work_threads(char text[FMM_THREADS_BYTES]);
 /* The name of the work for an operation of a size. */
 void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES]);

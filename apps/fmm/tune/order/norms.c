@@ -55,7 +55,7 @@ static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *su
     }
     if (!status) {
         some->softening = p->softening;
-        status = fmm_direct_at(some, at, sum);
+        status = fmm_direct_at(some, at, NULL, sum);
         for (int64_t k = 0; k < places; k++) sum->potential[k] *= sum->potential[k];
         if (!status) *absolute = root_mean(places, weights, sum->potential, &error);
     }
