@@ -93,7 +93,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
 {
     far_level level[FMM_MAX_DEPTH + 1] = {0};
     int highest = 0;
-    double children = 0; /* most on a level above: levels whose cells have few particles have fewer, in as many directions */
+    double children = 0; /* most so far, from level 3 on: levels whose cells have few particles have fewer, in as many directions */
     for (int l = 2; l <= depth; l++) {
         const double parents = (double)cells[l - 1].leaves, own = (double)cells[l].leaves;
         children = l > 3 ? fmax(children, own / parents) : own / parents;

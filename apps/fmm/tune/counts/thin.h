@@ -19,7 +19,7 @@ int fmm_is_thin(const fmm_analysis *counts, const fmm_tree *tree, int level);
 /*
  * Adds estimated counts of the next level to `counts`, a copy of an analysis: on thin sets the near pairs of a cell are proportional to the
  * square of its particles, and a cell has as many far pairs as one on the level above.  It sets what fmm_predict takes.
- * Result: 0 if there is no such level, or more cells on it than a surface has.
+ * Result: 0 if there is no such level, or the number of its cells is not that of a surface or a curve.
  */
 int fmm_thin_deepen(fmm_analysis *counts);
 
