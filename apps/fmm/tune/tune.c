@@ -192,8 +192,8 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 
 /*
  * Finds the best depth for particles on surfaces and curves (thin.h), and counts the depths as far as this one.  The best uniform tree over
- * such particles was not slower than adaptive trees, whose leaves differ more in size, when both were run in turn.  *taken: zero: they are not such particles, or the
- * counts show that they are spread less evenly than estimated.
+ * such particles was not slower than adaptive trees, whose leaves differ more in size, when both were run in turn.
+ * *taken: zero: they are not such particles, or the counts show that they are spread less evenly than estimated.
  */
 static yoke_status choose_thin(fmm_tuner *t, int order, fmm_choice *choice, int *taken)
 {
