@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SUFFIX_BYTES = 40 };
+#include "base/file.h"
 
 typedef struct written_file {
-    yoke_file file;                          /* its path is that of this struct */
-    yoke_context *context;                   /* borrowed */
-    char path[PATH_MAX];                     /* where the file is to be, after links were followed */
-    char temporary[PATH_MAX + SUFFIX_BYTES]; /* "" if the path is written to directly */
+    yoke_file file;                                    /* its path is that of this struct */
+    yoke_context *context;                             /* borrowed */
+    char path[PATH_MAX];                               /* where the file is to be, after links were followed */
+    char temporary[PATH_MAX + YOKE_FILE_SUFFIX_BYTES]; /* "" if the path is written to directly */
 } written_file;
 
 /* The directory part of path; "." if there is none. */
@@ -33,10 +33,14 @@ static void directory_of(const char *path, char directory[PATH_MAX])
     strcpy(directory + length, length == 0 ? "." : "");
 }
 
-/*
- * Finds where a file that does not exist yet is to be: a link may point to it, which realpath does not follow.  Returns false, with errno,
- * if that cannot be found.
- */
+static bool is_short(const char *path)
+{
+    if (strlen(path) < PATH_MAX - YOKE_FILE_SUFFIX_BYTES) return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* Follows links that lead to a file that does not exist, which realpath does not follow. */
 static bool follow_links(const char *path, char target[PATH_MAX])
 {
     enum { MOST_LINKS = 40 };
@@ -47,13 +51,19 @@ static bool follow_links(const char *path, char target[PATH_MAX])
         if (length < 0) return errno == EINVAL || errno == ENOENT; /* no link, or no file */
         link[length] = '\0';
         directory_of(target, directory);
-        const int bytes = link[0] == '/' ? snprintf(next, sizeof next, "%s", link) : snprintf(next, sizeof next, "%s/%s", directory, link);
-        errno = ENAMETOOLONG;
-        if (bytes >= PATH_MAX - SUFFIX_BYTES) return false;
+        snprintf(next, sizeof next, "%s%s%s", link[0] == '/' ? "" : directory, link[0] == '/' ? "" : "/", link);
+        if (!is_short(next)) return false;
         strcpy(target, next);
     }
     errno = ELOOP;
     return false;
+}
+
+int yoke_file_follow(const char *path, char *target)
+{
+    if (!is_short(path)) return 0;
+    if (realpath(path, target) != NULL) return is_short(target);
+    return errno == ENOENT && follow_links(path, target);
 }
 
 /* Whether the entry is called NAME.PROCESS-NUMBER.part. */
@@ -130,7 +140,7 @@ static int open_for(written_file *file, const char *path)
         return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     }
     if (stat(path, &found) != 0) {
-        if (errno != ENOENT || !follow_links(path, file->path)) return -1;
+        if (errno != ENOENT || !yoke_file_follow(path, file->path)) return -1;
         return open_temporary(file);
     }
     if (S_ISREG(found.st_mode) && descriptor_of(path) >= 0) {
@@ -142,7 +152,7 @@ static int open_for(written_file *file, const char *path)
         return open(path, O_WRONLY | O_CLOEXEC);
     }
     /* Renaming would replace a file that may not be written to. */
-    if (access(path, W_OK) != 0 || realpath(path, file->path) == NULL) return -1;
+    if (access(path, W_OK) != 0 || !yoke_file_follow(path, file->path)) return -1;
     const int descriptor = open_temporary(file);
     if (descriptor >= 0) (void)fchmod(descriptor, found.st_mode & 0777); /* a file system may have no modes */
     return descriptor;
@@ -150,7 +160,7 @@ static int open_for(written_file *file, const char *path)
 
 static yoke_status check_length(yoke_context *context, const char *path)
 {
-    if (strlen(path) < PATH_MAX - SUFFIX_BYTES && path[0] != '\0') return YOKE_OK;
+    if (strlen(path) < PATH_MAX - YOKE_FILE_SUFFIX_BYTES && path[0] != '\0') return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
 }
 
@@ -165,7 +175,7 @@ static yoke_status check_path(yoke_context *context, const char *path)
         errno = EISDIR;
     else if ((exists && access(path, W_OK) == 0) || (!exists && errno == ENOENT)) {
         if (exists && (!S_ISREG(found.st_mode) || descriptor_of(path) >= 0)) return YOKE_OK;
-        const bool followed = exists ? realpath(path, target) != NULL : follow_links(path, target);
+        const bool followed = yoke_file_follow(path, target);
         if (followed) directory_of(target, directory);
         if (followed && access(directory, W_OK | X_OK) == 0) return YOKE_OK;
     }

@@ -254,10 +254,24 @@ static void links_stay_links(void **state)
     fixture *f = *state;
     struct stat found;
     assert_int_equal(symlink("store.json.bak", f->path), 0);
-    whole_file_write(f->other, HEAD "]}", strlen(HEAD "]}"));
+    for (int turn = 0; turn < 2; turn++) { /* first the link leads to no file */
+        write_one(f);
+        assert_int_equal(lstat(f->path, &found), 0);
+        assert_true(S_ISLNK(found.st_mode));
+        assert_int_equal(lstat(f->other, &found), 0);
+        assert_true(S_ISREG(found.st_mode) && found.st_size > 0);
+    }
+}
+
+/* Temporary files have the names of base/file.c. */
+static void what_a_killed_program_left_is_removed(void **state)
+{
+    fixture *f = *state;
+    char left[sizeof f->path + 32];
+    snprintf(left, sizeof left, "%s.123-0.part", f->path);
+    whole_file_write(left, "half", 4);
     write_one(f);
-    assert_int_equal(lstat(f->path, &found), 0);
-    assert_true(S_ISLNK(found.st_mode));
+    assert_int_equal(access(left, F_OK), -1);
 }
 
 static void the_default_path_follows_the_environment(void **state)
@@ -338,6 +352,7 @@ static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bi
                                           TEST(texts_of_drivers_may_hold_any_bytes),
                                           TEST(a_store_that_cannot_be_written_leaves_the_old_one),
                                           TEST(links_stay_links),
+                                          TEST(what_a_killed_program_left_is_removed),
                                           TEST(the_default_path_follows_the_environment),
                                           TEST(this_machine_has_one_fingerprint),
                                           TEST(no_failing_allocation_is_missed)};

@@ -1,6 +1,4 @@
 /* Locks stores on the same file: each waits for the others, and then reads what they wrote. */
-#define _XOPEN_SOURCE 700 /* realpath */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "model/store/store.h"
 
 static const char suffix[] = ".lock";
@@ -47,13 +46,6 @@ static yoke_status make_directories(const yoke_store *store)
         *slash = '/';
     }
     return YOKE_OK;
-}
-
-int store_follow(const yoke_store *store, char *target)
-{
-    if (strlen(store->path) >= PATH_MAX - STORE_SUFFIX_BYTES) return 0;
-    if (realpath(store->path, target) == NULL) strcpy(target, store->path);
-    return strlen(target) < PATH_MAX - STORE_SUFFIX_BYTES;
 }
 
 static int is_same_file(int descriptor, const char *path)
@@ -102,8 +94,8 @@ static yoke_status take_lock(yoke_store *store)
     void *memory = NULL;
     yoke_status status = store->own_directory ? make_directories(store) : YOKE_OK;
     if (status != YOKE_OK) return status;
-    if (!store_follow(store, target))
-        return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s", store->path, strerror(ENAMETOOLONG));
+    if (!yoke_file_follow(store->path, target))
+        return yoke_fail(store->context, YOKE_ERROR_SYSTEM, "the store %s could not be written: %s", store->path, strerror(errno));
     status = yoke_allocate(store->context, (int64_t)(strlen(target) + sizeof suffix), 1, &memory);
     if (status != YOKE_OK) return status;
     store->lock_path = strcat(strcpy(memory, target), suffix);

@@ -93,7 +93,7 @@ void yoke_store_unlock(yoke_store *store);
  */
 yoke_status yoke_store_write(yoke_store *store);
 
-enum { STORE_FORMAT = 2, STORE_REASON_BYTES = 512, STORE_SUFFIX_BYTES = 40 }; /* format 1: yoke fem's own, before there was this one */
+enum { STORE_FORMAT = 2, STORE_REASON_BYTES = 512 }; /* format 1: yoke fem's own, before there was this one */
 
 /* The reasons of yoke_store_find and yoke_store_open for what they decline. */
 typedef struct store_reason {
@@ -144,12 +144,6 @@ yoke_status store_read(yoke_store *store);
 
 /* Nonzero: the file is the one that was read, so it need not be read again. */
 int store_is_unchanged(const yoke_store *store);
-
-/*
- * The file with links followed, so that a link remains a link; 0 if its path is too long for names with endings of STORE_SUFFIX_BYTES.
- * target: [PATH_MAX]
- */
-int store_follow(const yoke_store *store, char *target);
 
 /* Adds a copy of an entry without looking for one of the same work and device, at the end: store_sort must follow. */
 yoke_status store_append(yoke_store *store, const yoke_store_entry *entry);

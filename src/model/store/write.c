@@ -1,15 +1,14 @@
 /* Writes the text of a store to its file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "model/store/store.h"
 
 /* ---------------------------------------------------------------------------------------------- the text */
@@ -143,61 +142,52 @@ yoke_status yoke_store_text(const yoke_store *store, char **text)
 
 /* ---------------------------------------------------------------------------------------------- the file */
 
-/* Creates a new file in the directory of the path, and writes its name to `name`.  Returns -1 and errno on failure. */
-static int open_beside(const char *path, char name[PATH_MAX + STORE_SUFFIX_BYTES])
+/* Writes the store to the open file.  Returns 0, or the system's error. */
+static int fill(const yoke_store *store, const yoke_file *open_file)
 {
-    for (int attempt = 0; attempt < 100; attempt++) {
-        snprintf(name, PATH_MAX + STORE_SUFFIX_BYTES, "%s.%ld-%d.part", path, (long)getpid(), attempt);
-        int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0 || errno != EEXIST) return file;
-    }
-    return -1;
-}
-
-/* Writes the store to an open file, and closes it.  Returns 0, or the system's error. */
-static int fill(int descriptor, const yoke_store *store)
-{
-    FILE *file = fdopen(descriptor, "w");
+    const int descriptor = dup(open_file->descriptor);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (file == NULL) {
-        int error = errno;
-        close(descriptor);
+        const int error = errno;
+        if (descriptor >= 0) close(descriptor);
         return error;
     }
     errno = 0;
     write_store(file, store);
-    int written = fflush(file) == 0 && !ferror(file) && fsync(descriptor) == 0, error = errno;
+    const int written = fflush(file) == 0 && !ferror(file), error = errno;
     if (fclose(file) != 0 && written) return errno;
     return written ? 0 : error != 0 ? error : EIO;
 }
 
-/* Replaces the target by a new file.  Returns 0, or the system's error. */
-static int replace(const yoke_store *store, const char *target)
+/* Keeps the file of another machine or another program beside the new one.  Returns 0, or the system's error. */
+static int keep_old(const yoke_file *file)
 {
-    char beside[PATH_MAX + STORE_SUFFIX_BYTES], old[PATH_MAX + STORE_SUFFIX_BYTES];
-    if (access(target, W_OK) != 0 && errno != ENOENT) return errno; /* rename would replace a file that must not be written */
-    int descriptor = open_beside(target, beside);
-    if (descriptor < 0) return errno;
-    int error = fill(descriptor, store);
-    if (error == 0 && store->keep_old) {
-        snprintf(old, sizeof old, "%s.bak", target);
-        if (rename(target, old) != 0 && errno != ENOENT) error = errno;
-    }
-    if (error == 0 && rename(beside, target) != 0) error = errno;
-    if (error != 0) unlink(beside);
-    return error;
+    char old[PATH_MAX + YOKE_FILE_SUFFIX_BYTES];
+    snprintf(old, sizeof old, "%s.bak", file->path);
+    return rename(file->path, old) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+static yoke_status replace(const yoke_store *store)
+{
+    yoke_file *file = NULL;
+    yoke_status status = yoke_file_create(store->context, store->path, &file);
+    if (status != YOKE_OK) return status;
+    int error = fill(store, file);
+    if (error == 0 && store->keep_old) error = keep_old(file);
+    if (error == 0) return yoke_file_close(file, 1);
+    yoke_file_close(file, 0);
+    return yoke_fail(store->context, error == ENOMEM ? YOKE_ERROR_MEMORY : YOKE_ERROR_SYSTEM, "%s could not be written: %s", store->path,
+                     strerror(error));
 }
 
 yoke_status yoke_store_write(yoke_store *store)
 {
-    char target[PATH_MAX];
     if (store == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_store_write: store is NULL");
     yoke_status status = yoke_store_lock(store);
     if (status != YOKE_OK) return status;
-    int error = store_follow(store, target) ? replace(store, target) : ENAMETOOLONG;
+    status = replace(store);
     yoke_store_unlock(store);
-    if (error != 0)
-        return yoke_fail(store->context, error == ENOMEM ? YOKE_ERROR_MEMORY : YOKE_ERROR_SYSTEM, "the store %s could not be written: %s",
-                         store->path, strerror(error));
+    if (status != YOKE_OK) return status == YOKE_ERROR_INPUT ? YOKE_ERROR_SYSTEM : status;
     store->keep_old = 0;
     for (int64_t i = 0; i < store->count; i++) store->items[i].is_put = 0;
     return YOKE_OK;
