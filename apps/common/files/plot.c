@@ -13,10 +13,10 @@ extern char **environ;
 
 static int start(const char *directory, const char *script, pid_t *process)
 {
-    char program[] = "gnuplot", name[256];
+    char program[] = "gnuplot", name[NAME_MAX + 16];
     char *arguments[] = {program, name, NULL};
     posix_spawn_file_actions_t actions;
-    if (snprintf(name, sizeof name, "%s", script) >= (int)sizeof name) return ENAMETOOLONG;
+    if (snprintf(name, sizeof name, "./%s", script) >= (int)sizeof name) return ENAMETOOLONG; /* "-V.gp" is no option */
     int error = posix_spawn_file_actions_init(&actions);
     if (error) return error;
     error = posix_spawn_file_actions_addchdir_np(&actions, directory);
@@ -64,10 +64,11 @@ yoke_status app_plot_split(yoke_context *context, const char *path, app_plot_pla
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
-    if (length < 5 || strcmp(name + length - 4, ".svg") != 0 || length > NAME_MAX - 4 || strpbrk(name, "'\n\\") != NULL)
+    if (length > NAME_MAX - 4) return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long: %s", name);
+    if (length < 5 || strcmp(name + length - 4, ".svg") != 0 || strpbrk(name, "'\n\\") != NULL)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg, without quotes and backslashes", path);
     if (snprintf(place->directory, sizeof place->directory, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".") >= PATH_MAX)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name of the directory is too long");
     if (slash == path) strcpy(place->directory, "/");
     snprintf(place->base, sizeof place->base, "%.*s", (int)(length - 4), name);
     const int start = (int)(strlen(path) - 4);
