@@ -180,24 +180,34 @@ static void costs_in_the_store_are_found_again_by_another_run(void **state)
     (void)remove(path);
 }
 
+/* Writes `text` into the store before the first `place` of the entry of a work, and leaves out what is there up to `rest`. */
+static void write_into_entry(const char *path, const char *work, const char *place, const char *text, const char *rest)
+{
+    enum { BYTES = 1 << 20 };
+    char *store = calloc(1, BYTES), name[64];
+    FILE *file = fopen(path, "r");
+    assert_non_null(store);
+    assert_non_null(file);
+    assert_true(fread(store, 1, BYTES - 1, file) < BYTES - 1);
+    (void)fclose(file);
+    (void)snprintf(name, sizeof name, "\"work\": \"%s\",", work);
+    char *at = strstr(store, name);
+    assert_non_null(at);
+    at = strstr(at, place);
+    assert_non_null(at);
+    const char *then = strstr(at, rest);
+    assert_non_null(then);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%.*s%s%s", (int)(at - store), store, text, then) > 0);
+    assert_int_equal(fclose(file), 0);
+    free(store);
+}
+
 /* Says in the store that other programs had the cores half of the time in which a work was measured. */
 static void say_disturbed(const char *path, const char *work)
 {
-    enum { BYTES = 1 << 20 };
-    char *text = calloc(1, BYTES), place[64];
-    FILE *file = fopen(path, "r");
-    assert_non_null(text);
-    assert_non_null(file);
-    assert_true(fread(text, 1, BYTES - 1, file) < BYTES - 1);
-    (void)fclose(file);
-    (void)snprintf(place, sizeof place, "\"work\": \"%s\",", work);
-    char *at = strstr(text, place);
-    assert_non_null(at);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fprintf(file, "%.*s\"disturbed\": 0.5, %s", (int)(at - text), text, at) > 0);
-    assert_int_equal(fclose(file), 0);
-    free(text);
+    write_into_entry(path, work, "\"work\"", "\"disturbed\": 0.5, ", "\"work\"");
 }
 
 /* Only those: each size is measured by some trials.  Told seconds are those of a call, whatever its trials took. */
@@ -240,6 +250,37 @@ static void disturbed_costs_are_measured_again(void **state)
     assert_true(machine.factor[FMM_PART_NEAR].value == 1 && machine.factor[FMM_PART_NEAR].runs == 0);
     yoke_run_destroy(run);
     (void)remove(path);
+}
+
+/* A store may have been damaged, or edited. */
+static void costs_that_no_machine_has_are_measured_again(void **state)
+{
+    (void)state;
+    static const char *const seconds[] = {"\"seconds\": 1e200", "\"seconds\": 1e-200"};
+    for (int k = 0; k < 2; k++) {
+        char path[64];
+        known costs = usual;
+        fmm_machine machine;
+        const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = &costs};
+        const fmm_orders wanted = fmm_orders_around(4) | fmm_orders_around(8);
+        (void)snprintf(path, sizeof path, "tune-impossible-%ld.json", (long)getpid());
+        keep_known_costs(path, &costs, &machine);
+        write_into_entry(path, "fmm pair p=8", "\"seconds\":", seconds[k], ", \"seconds_interval\"");
+        yoke_run *run = open_run(path);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
+        assert_true(fmm_machine_missing(&machine, wanted, FMM_IN_BOTH) == fmm_orders_around(8));
+        yoke_run_destroy(run);
+        run = open_run(path);
+        assert_int_equal(fmm_machine_measure_missing(context, run, 0, &options, fmm_orders_around(8), FMM_IN_BOTH, &machine), YOKE_OK);
+        assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+        yoke_run_destroy(run);
+        run = open_run(path);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
+        assert_true(fmm_machine_missing(&machine, wanted, FMM_IN_BOTH) == 0);
+        assert_near_part(machine.pair[8], unit_of(&usual, FMM_PAIR, 8), 1e-9);
+        yoke_run_destroy(run);
+        (void)remove(path);
+    }
 }
 
 static void whether_the_cores_are_free_is_told(void **state)
@@ -361,6 +402,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_disturbed_size_does_not_make_pairs_free),
     cmocka_unit_test(each_number_of_threads_has_costs_of_its_own),
     cmocka_unit_test(disturbed_costs_are_measured_again),
+    cmocka_unit_test(costs_that_no_machine_has_are_measured_again),
     cmocka_unit_test(whether_the_cores_are_free_is_told),
     cmocka_unit_test(orders_are_measured_where_they_are_needed),
     cmocka_unit_test(precisions_are_measured_where_they_are_needed),

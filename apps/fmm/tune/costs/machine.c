@@ -194,6 +194,9 @@ fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted, fm
     return missing;
 }
 
+/* A store can contain any number.  What no machine takes is measured again. */
+static int is_possible(double seconds) { return seconds > 1e-15 && seconds < 1e4; }
+
 /* Reads the seconds of a unit, if they are known. */
 static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_operation operation, int k, fmm_machine *m)
 {
@@ -205,7 +208,7 @@ static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_op
     fmm_work_name(operation, sizes[k], gradient, m->measure, name);
     yoke_status status = yoke_run_predict(run, name, device, units, NAN, 0, &known);
     if (status == YOKE_ERROR_UNAVAILABLE) return YOKE_OK;
-    if (!status) m->unit[operation][k] = known.seconds / units;
+    if (!status && (m->measure || is_possible(known.seconds / units))) m->unit[operation][k] = known.seconds / units;
     if (!status) m->disturbed = fmax(m->disturbed, known.disturbed);
     return status;
 }
