@@ -18,6 +18,8 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     fmm_tree *tree = NULL;
     fmm_counts counts[5];
     fmm_cell_counts cells[5];
+    const int usually = omp_get_max_threads();
+    omp_set_num_threads(2); /* more threads have larger cubes */
     assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
     for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
     assert_int_equal(fmm_tree_create(p, (fmm_box){.side = SIDE}, 4, &tree), YOKE_OK);
@@ -26,6 +28,7 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     assert_int_equal(fmm_bench_units(FMM_NEAR, 64), cells[4].sources[1] * 64);
     assert_int_equal(fmm_bench_units(FMM_NEAR, 256), cells[3].sources[8] * 32);
     assert_near_part(fmm_bench_sources(64) * 4096, (double)cells[4].sources[1] * 64, 1e-12);
+    omp_set_num_threads(usually);
     fmm_tree_destroy(tree);
     fmm_particles_destroy(p);
 }
@@ -61,17 +64,18 @@ static void batches_of_the_benchmark_are_those_of_the_method(void **state)
     static const fmm_operation operations[5] = {FMM_PAIR, FMM_PAIR, FMM_SPARSE, FMM_SPARSE, FMM_SPARSE};
     static const int orders[5] = {4, 12, 4, 10, 12};
     for (int k = 0; k < 5; k++) {
-        double batches = 0, pairs = 0;
+        double batches = 0, pairs = 0, all = 0;
         fmm_walk walk;
         fmm_far_list *far = calloc(1, sizeof *far);
         fmm_tree *tree = tree_of(operations[k], orders[k]);
         fmm_walk_start(&walk, tree);
         assert_non_null(far);
+        for (int l = 2; l <= tree->depth; l++) all += (double)tree->level[l].count;
         for (int l = 2; l <= tree->depth; l++) {
             const fmm_level *cells = &tree->level[l];
+            const int most = fmm_method_group(all);
             for (int32_t first = 0, last; first < cells->count; first = last) { /* whole families */
-                last = first + FMM_MAX_TARGETS < cells->count ? tree->level[l - 1].child[cells->parent[first + FMM_MAX_TARGETS]]
-                                                              : cells->count;
+                last = first + most < cells->count ? tree->level[l - 1].child[cells->parent[first + most]] : cells->count;
                 fmm_far_list_fill(far, &walk, l, cells->parent[first], cells->parent[last - 1] + 1);
                 pairs += (double)far->pairs;
                 for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++)
@@ -79,7 +83,7 @@ static void batches_of_the_benchmark_are_those_of_the_method(void **state)
             }
         }
         assert_true(pairs == (double)fmm_bench_units(operations[k], orders[k]));
-        assert_near_part(fmm_bench_batch(operations[k], orders[k]), pairs / batches, operations[k] == FMM_PAIR ? 0.01 : 1e-12);
+        assert_near_part(fmm_bench_batch(operations[k], orders[k]), pairs / batches, 0.1);
         free(far);
         fmm_tree_destroy(tree);
     }
