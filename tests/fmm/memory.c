@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* mmap, mincore */
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -142,6 +143,7 @@ static kept *create(int gradient)
     enum { COUNT = 100000 };
     kept *k = calloc(1, sizeof *k);
     assert_non_null(k);
+    omp_set_num_threads(2); /* lists, which are not got ahead, are for each thread */
     k->arena.memory = map(ARENA);
     const yoke_options options = {.allocate = take, .release = give, .memory_user = &k->arena};
     assert_int_equal(yoke_context_create(&options, &k->context), YOKE_OK);
