@@ -142,7 +142,6 @@ static yoke_status create_solver(work *w)
     options.remedy = refuses_coincident(w->line) ? remedy : NULL;
     options.progress = show_stage;
     options.user = w;
-    w->stop = (fmm_stop){is_interrupted, fail_interrupted, w->context};
     options.stop = &w->stop;
     return fmm_solver_create(w->context, &options, &w->solver);
 }
@@ -181,8 +180,9 @@ static yoke_status open_results(work *w)
 {
     int64_t frames = w->last - w->first + 1;
     yoke_status status = YOKE_OK;
-    if (w->line->save) status = fmm_writer_create(w->context, w->line->save, frames, false, &w->save);
-    if (!status && w->line->output) status = fmm_writer_create(w->context, w->line->output, frames, w->line->gradient, &w->output);
+    if (w->line->save) status = fmm_writer_create(w->context, w->line->save, frames, false, &w->stop, &w->save);
+    if (!status && w->line->output)
+        status = fmm_writer_create(w->context, w->line->output, frames, w->line->gradient, &w->stop, &w->output);
     return status;
 }
 
@@ -270,6 +270,7 @@ yoke_status fmm_frames_run(yoke_context *context, app_terminal *terminal, const 
     work w = {.context = context,
               .terminal = terminal,
               .line = line,
+              .stop = {is_interrupted, fail_interrupted, context},
               .result = {.instructions = fmm_direct_instructions(),
                          .gradient = !line->potential_only,
                          .solved = fmm_solution_none(),

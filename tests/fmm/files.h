@@ -20,7 +20,7 @@ static inline yoke_status read_file(yoke_context *context, const char *path, int
 static inline yoke_status write_file(yoke_context *context, const char *path, const fmm_particles *particles, const fmm_field *field)
 {
     fmm_writer *writer = NULL;
-    yoke_status status = fmm_writer_create(context, path, 1, true, &writer);
+    yoke_status status = fmm_writer_create(context, path, 1, true, NULL, &writer);
     if (status) return status;
     status = fmm_writer_add(writer, particles, field);
     if (!status) return fmm_writer_commit(writer);
