@@ -384,6 +384,85 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Files of several parts, which threads read concurrently, and of several blocks, which they write. */
+enum { MANY = 20000 };
+
+/* Kinds of different lengths. */
+static char *kinds_of(int64_t count, size_t *bytes)
+{
+    char *kinds = NULL, *next;
+    assert_int_equal(yoke_allocate(context, count, 8, &kinds), YOKE_OK);
+    next = kinds;
+    for (int64_t i = 0; i < count; i++) next += snprintf(next, 8, "K%lld", (long long)(i * i % 1000)) + 1;
+    *bytes = (size_t)(next - kinds);
+    return kinds;
+}
+
+static void large_files_are_read_again_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.txt", "a.csv", "a.xyz"};
+    fmm_particles *p = NULL, *q = NULL;
+    int64_t frames;
+    size_t bytes;
+    assert_int_equal(fmm_particles_generate(context, FMM_UNIFORM, MANY, FMM_RANDOM, 5, &p), YOKE_OK);
+    p->notes.kinds = kinds_of(MANY, &bytes);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        char path[200];
+        path_of(path, names[n]);
+        assert_int_equal(write_file(context, path, p, NULL), YOKE_OK);
+        assert_int_equal(read_file(context, path, 1, &q, &frames), YOKE_OK);
+        remove(path);
+        assert_int_equal(q->count, MANY);
+        assert_memory_equal(q->x, p->x, MANY * sizeof(double));
+        assert_memory_equal(q->y, p->y, MANY * sizeof(double));
+        assert_memory_equal(q->z, p->z, MANY * sizeof(double));
+        assert_memory_equal(q->charge, p->charge, MANY * sizeof(double));
+        if (n == 2) assert_memory_equal(q->notes.kinds, p->notes.kinds, bytes);
+        fmm_particles_destroy(q);
+    }
+    fmm_particles_destroy(p);
+}
+
+/* Prints lines with other columns than expected at two places, after comments and empty lines. */
+static char *wrong_lines(const char *head, const char *comment, int wrong, int later)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    fputs(head, out);
+    for (int i = 1; i <= MANY; i++)
+        if (i % 7 == 0)
+            fputs(comment, out);
+        else
+            fprintf(out, i == wrong || i == later ? "%d 1\n" : "%d 0.125 0.25 0.375 1\n", i);
+    fclose(out);
+    return text;
+}
+
+static void of_several_wrong_lines_the_first_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *head, *comment;
+        int wrong, line;
+    } files[] = {{"a.txt", "n x y z q\n", "# comment\n", 9000, 9001},
+                 {"a.txt", "n x y z q\n", "\n", MANY - 2, MANY - 1},
+                 {"a.xyz", "20000\n\n", "K 1 2 3 4\n", 9000, 9002},
+                 {"a.xyz", "20000\n\n", "K 1 2 3 4\n", 1, 3}};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        fmm_particles *particles = NULL;
+        int64_t frames;
+        char where[32], *text = wrong_lines(files[f].head, files[f].comment, files[f].wrong, MANY - 2);
+        assert_int_equal(read_bytes(files[f].name, text, strlen(text), 1, &particles, &frames), YOKE_ERROR_INPUT);
+        snprintf(where, sizeof where, "%s:%d: 2 columns", files[f].name, files[f].line);
+        if (!strstr(yoke_last_error(context), where)) print_message("%s: not %s\n", yoke_last_error(context), where);
+        assert_non_null(strstr(yoke_last_error(context), where));
+        free(text);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(columns_are_read_with_and_without_header),
     cmocka_unit_test(files_without_particles_have_none),
@@ -398,6 +477,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_files_are_read_or_refused),
     cmocka_unit_test(mutated_files_are_read_or_refused),
     cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
+    cmocka_unit_test(large_files_are_read_again_to_the_last_bit),
+    cmocka_unit_test(of_several_wrong_lines_the_first_is_named),
 };
 
 UNIT_MAIN(tests, start, end)

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "particles/lines.h"
+#include "particles/line_parts.h"
 #include "particles/readers.h"
 
 enum { MAX_COLUMNS = 64, NEEDED = 4, CHARGE = 3 };
@@ -107,11 +107,21 @@ static yoke_status read_header(fmm_lines *lines, columns *c)
     return status;
 }
 
-static yoke_status read_particle(const fmm_lines *lines, const columns *c, char *line, fmm_particles *p, int64_t i)
+/* What the lines of numbers are read into. */
+typedef struct table {
+    const columns *columns;
+    fmm_particles *particles;
+} table;
+
+static yoke_status read_particle(const fmm_lines *lines, fmm_line_part *part, char *line, int64_t i, void *user)
 {
+    (void)part;
+    const table *t = user;
+    const columns *c = t->columns;
+    fmm_particles *p = t->particles;
     char *fields[MAX_COLUMNS];
     double *const values[NEEDED] = {p->x + i, p->y + i, p->z + i, p->charge + i};
-    int count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
+    int count = fmm_fields_cut(without_blanks(line), c->comma, MAX_COLUMNS, fields);
     if (count != c->count)
         return fmm_lines_fail(lines, "%d %s; expected %d%s%s", count, count == 1 ? "column" : "columns", c->count,
                               c->header ? " as in the header, " : ": x y z q, ", separators(c));
@@ -120,37 +130,40 @@ static yoke_status read_particle(const fmm_lines *lines, const columns *c, char 
     return status;
 }
 
-static yoke_status read_particles(fmm_lines *lines, const columns *c, fmm_particles *particles)
+/* Neither empty nor a comment. */
+static bool has_numbers(const char *line)
 {
-    int64_t count = 0;
-    yoke_status status = YOKE_OK;
-    for (char *line = fmm_lines_next(lines); line && !status; line = fmm_lines_next(lines)) {
-        line = without_blanks(line);
-        if (*line && *line != '#') status = read_particle(lines, c, line, particles, count++);
-    }
-    particles->count = count;
+    const char first = line[strspn(line, " \t\v\f\r")];
+    return first && first != '\n' && first != '#';
+}
+
+static yoke_status read_particles(fmm_lines *lines, const columns *c, fmm_particles **particles)
+{
+    fmm_line_parts parts;
+    table t = {.columns = c};
+    yoke_status status = fmm_line_parts_create(lines, lines->size, has_numbers, &parts);
+    if (!status && parts.wanted > FMM_MAX_PARTICLES)
+        status = yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s: %lld particles; there may be up to %d", lines->path,
+                           (long long)parts.wanted, FMM_MAX_PARTICLES);
+    if (!status) status = fmm_particles_create(lines->context, parts.wanted, &t.particles);
+    if (!status) status = fmm_line_parts_read(&parts, read_particle, &t);
+    fmm_line_parts_release(&parts);
+    if (status)
+        fmm_particles_destroy(t.particles);
+    else
+        *particles = t.particles;
     return status;
 }
 
 yoke_status fmm_columns_read(yoke_context *context, const char *path, bool comma, fmm_particles **particles)
 {
     fmm_lines lines;
-    fmm_particles *created = NULL;
     columns c = {.comma = comma};
     yoke_status status = fmm_lines_read(context, path, &lines);
     if (status) return status;
     status = read_header(&lines, &c);
     if (!c.header) c = (columns){comma, false, NEEDED, {0, 1, 2, 3}};
-    int64_t most = !status ? fmm_lines_left(&lines) : 0;
-    if (!status && most > FMM_MAX_PARTICLES)
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: %lld lines; there may be up to %d particles", path, (long long)most,
-                           FMM_MAX_PARTICLES);
-    if (!status) status = fmm_particles_create(context, most, &created);
-    if (!status) status = read_particles(&lines, &c, created);
+    if (!status) status = read_particles(&lines, &c, particles);
     fmm_lines_release(&lines);
-    if (status)
-        fmm_particles_destroy(created);
-    else
-        *particles = created;
     return status;
 }

@@ -48,12 +48,11 @@ static yoke_status check_text(const fmm_lines *lines)
 
 static yoke_status make_room(fmm_lines *lines)
 {
-    int64_t longest = 0;
     for (int64_t at = 0, length; at < lines->size; at += length + 1) {
         length = length_at(lines, at);
-        if (length > longest) longest = length;
+        if (length > lines->longest) lines->longest = length;
     }
-    return yoke_allocate(lines->context, longest + 1, 1, &lines->line);
+    return yoke_allocate(lines->context, lines->longest + 1, 1, &lines->line);
 }
 
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines)
@@ -78,12 +77,6 @@ void fmm_lines_release(fmm_lines *lines)
     yoke_release(lines->context, lines->bytes);
     yoke_release(lines->context, lines->line);
     lines->bytes = lines->line = NULL;
-}
-
-int64_t fmm_lines_left(const fmm_lines *lines)
-{
-    fmm_lines rest = *lines;
-    return fmm_lines_skip(&rest, INT64_MAX);
 }
 
 int64_t fmm_lines_skip(fmm_lines *lines, int64_t count)

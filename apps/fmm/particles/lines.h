@@ -15,10 +15,10 @@ typedef struct fmm_place {
 
 typedef struct fmm_lines {
     yoke_context *context;
-    const char *path; /* borrowed */
-    char *bytes;      /* [size + 1] */
-    char *line;       /* the line that was returned last; it has room for the longest line */
-    int64_t size;
+    const char *path;      /* borrowed */
+    char *bytes;           /* [size + 1] */
+    char *line;            /* the line that was returned last; it has room for the longest line */
+    int64_t size, longest; /* bytes of the file, and of its longest line */
     fmm_place next;
 } fmm_lines;
 
@@ -28,9 +28,6 @@ typedef struct fmm_lines {
  */
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines);
 void fmm_lines_release(fmm_lines *lines);
-
-/* The number of remaining lines. */
-int64_t fmm_lines_left(const fmm_lines *lines);
 
 /* The next line, without its line end (LF or CR LF), terminated by 0; NULL after the last.  The caller may change it.  It is valid until
  * the next call. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "particles/lines.h"
+#include "particles/line_parts.h"
 #include "particles/readers.h"
 #include "particles/xyz_comment.h"
 
@@ -74,26 +74,19 @@ static yoke_status read_comment(const fmm_lines *lines, char *comment, layout *l
     return status || !properties ? status : read_properties(lines, properties, l);
 }
 
-/* The kinds of the particles that were read, each with a 0 at its end. */
-typedef struct kinds {
-    int64_t size, capacity;
-    char **texts; /* those of the particles' notes */
-} kinds;
+/* What the lines of a frame's particles are read into. */
+typedef struct table {
+    const layout *layout;
+    fmm_particles *particles;
+    int64_t begin; /* offset of the first line */
+    char *kinds;   /* [bytes of the lines] the kinds of each part begin where its lines begin; NULL: there are none */
+} table;
 
-static yoke_status add_kind(yoke_context *context, kinds *k, const char *kind)
+static yoke_status read_particle(const fmm_lines *lines, fmm_line_part *part, char *line, int64_t i, void *user)
 {
-    enum { FIRST_BYTES = 1 << 12 };
-    yoke_status status = YOKE_OK;
-    for (const char *c = kind; !status; c++) {
-        status = yoke_grow(context, k->texts, k->size, &k->capacity, FIRST_BYTES, 1);
-        if (!status) (*k->texts)[k->size++] = *c;
-        if (!*c) break;
-    }
-    return status;
-}
-
-static yoke_status read_particle(const fmm_lines *lines, const layout *l, char *line, fmm_particles *p, int64_t i, kinds *k)
-{
+    const table *t = user;
+    const layout *l = t->layout;
+    fmm_particles *p = t->particles;
     char *fields[MAX_COLUMNS];
     int count = fmm_fields_cut(line, false, MAX_COLUMNS, fields);
     if (count != l->number)
@@ -103,7 +96,34 @@ static yoke_status read_particle(const fmm_lines *lines, const layout *l, char *
     if (!status) status = fmm_lines_number(lines, fields[l->position + 1], "y", p->y + i);
     if (!status) status = fmm_lines_number(lines, fields[l->position + 2], "z", p->z + i);
     if (!status) status = fmm_lines_number(lines, fields[l->charge], "q", p->charge + i);
-    if (!status && l->kind >= 0) status = add_kind(lines->context, k, fields[l->kind]);
+    if (status || !t->kinds) return status;
+    const int64_t bytes = (int64_t)strlen(fields[l->kind]) + 1;
+    memcpy(t->kinds + (part->begin.at - t->begin) + part->used, fields[l->kind], (size_t)bytes);
+    part->used += bytes;
+    return YOKE_OK;
+}
+
+/* Moves the kinds of all parts together. */
+static void join_kinds(const fmm_line_parts *parts, const table *t)
+{
+    int64_t size = 0;
+    for (int64_t k = 0; k < parts->count && t->kinds; size += parts->part[k++].used)
+        memmove(t->kinds + size, t->kinds + (parts->part[k].begin.at - t->begin), (size_t)parts->part[k].used);
+}
+
+/* Reads the next `count` lines. */
+static yoke_status read_particles(fmm_lines *lines, const layout *l, int64_t count, fmm_particles *particles)
+{
+    fmm_lines end = *lines;
+    fmm_line_parts parts;
+    table t = {l, particles, lines->next.at, NULL};
+    (void)fmm_lines_skip(&end, count);
+    yoke_status status = fmm_line_parts_create(lines, end.next.at, NULL, &parts);
+    if (!status && l->kind >= 0) status = yoke_allocate_untouched(lines->context, end.next.at - t.begin + 1, 1, &t.kinds);
+    if (!status) status = fmm_line_parts_read(&parts, read_particle, &t);
+    if (!status) join_kinds(&parts, &t);
+    fmm_line_parts_release(&parts);
+    particles->notes.kinds = t.kinds;
     return status;
 }
 
@@ -189,8 +209,7 @@ yoke_status fmm_xyz_read(fmm_xyz *xyz, int64_t frame, fmm_particles **particles)
     yoke_status status = read_count(lines, fmm_lines_next(lines), &count);
     if (!status) status = fmm_particles_create(xyz->context, count, &created);
     if (!status) status = read_comment(lines, fmm_lines_next(lines), &l, &created->notes);
-    kinds k = {.texts = created ? &created->notes.kinds : NULL};
-    for (int64_t i = 0; i < count && !status; i++) status = read_particle(lines, &l, fmm_lines_next(lines), created, i, &k);
+    if (!status) status = read_particles(lines, &l, count, created);
     if (status)
         fmm_particles_destroy(created);
     else
