@@ -149,11 +149,11 @@ typedef struct run_work {
      * little, or rounds have reported times since.
      */
     double *disturbed;
-    int *tried_alone;                /* [num_devices]: number of rounds that were to measure the device alone */
-    yoke_balancer *balancer;         /* of rounds with this one phase; NULL: none yet */
-    int64_t limits[RUN_MAX_DEVICES]; /* limits that the balancer has been given */
-    int reported;                    /* nonzero: `reports` must be passed to the balancer */
-    yoke_share_report reports[RUN_MAX_DEVICES];
+    int *tried_alone;           /* [num_devices]: number of rounds that were to measure the device alone */
+    yoke_balancer *balancer;    /* of rounds with this one phase; NULL: none yet */
+    int64_t *limits;            /* [num_devices]: limits that the balancer has been given */
+    int reported;               /* nonzero: `reports` must be passed to the balancer */
+    yoke_share_report *reports; /* [num_devices] */
 } run_work;
 
 /* Another choice that explains the plan. */

@@ -204,12 +204,13 @@ typedef struct names {
 /* Number of units of a work that take this time. */
 static int64_t units_of(double seconds, double unit_s) { return unit_s > 0 ? llround(seconds / unit_s) : 0; }
 
-static void make_round(const fmm_machine *machine, const fmm_depth *of, int gradient, int64_t host, names *work, yoke_phase phases[PHASES])
+static void make_round(const fmm_machine *machine, const fmm_naming *naming, const fmm_depth *of, int64_t host, names *work,
+                       yoke_phase phases[PHASES])
 {
     const int order = measured_order(of->order);
-    fmm_work_name(FMM_TREE, TREE_SIZE, gradient, machine->measure, work->tree);
-    fmm_work_name(machine->single ? FMM_SINGLE_NEAR : FMM_NEAR, NEAR_SIZE, gradient, machine->measure, work->near);
-    fmm_work_name(FMM_PAIR, order, gradient, machine->measure, work->far);
+    fmm_work_name(naming, FMM_TREE, TREE_SIZE, work->tree);
+    fmm_work_name(naming, machine->single ? FMM_SINGLE_NEAR : FMM_NEAR, NEAR_SIZE, work->near);
+    fmm_work_name(naming, FMM_PAIR, order, work->far);
     phases[0] = (yoke_phase){.work = work->tree,
                              .calls = 1,
                              .cut = -1,
@@ -283,8 +284,9 @@ static yoke_status choose_by_plan(yoke_run *run, int64_t host, int gradient, con
     yoke_round rounds[MAX_ROUNDS];
     const int count = fmm_choice_count(choice);
     const yoke_assignment *assignment = NULL;
+    const fmm_naming naming = fmm_naming_create(gradient, machine->measure);
     for (int r = 0; r < count; r++) {
-        make_round(machine, fmm_choice_tree(choice, r), gradient, host, &works[r], phases[r]);
+        make_round(machine, &naming, fmm_choice_tree(choice, r), host, &works[r], phases[r]);
         rounds[r] = (yoke_round){.num_cuts = 1, .cut_units = &blocks, .num_phases = PHASES, .phases = phases[r]};
     }
     const yoke_status status = plan(run, rounds, count, &assignment);

@@ -119,7 +119,8 @@ static yoke_status rest(fmm_tuner *t)
     const yoke_assignment *assignment;
     if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
     (void)fmm_measured_sizes(FMM_TREE, &sizes);
-    fmm_work_name(FMM_TREE, sizes[0], t->options->gradient, t->options->measure, name);
+    const fmm_naming naming = fmm_naming_create(t->options->gradient, t->options->measure);
+    fmm_work_name(&naming, FMM_TREE, sizes[0], name);
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 

@@ -8,43 +8,45 @@
 
 /* -------------------------------------------------------------------------------------------------- naming */
 
+static void release(yoke_run *run, run_work *work)
+{
+    yoke_balancer_destroy(work->balancer);
+    yoke_release(run->context, work->name);
+    yoke_release(run->context, work->models);
+    yoke_release(run->context, work->learned);
+    yoke_release(run->context, work->scatter);
+    yoke_release(run->context, work->disturbed);
+    yoke_release(run->context, work->level_relations);
+    yoke_release(run->context, work->relations);
+    yoke_release(run->context, work->limits);
+    yoke_release(run->context, work->reports);
+}
+
 static yoke_status make_work(yoke_run *run, const char *name)
 {
-    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *relations = NULL, *scatter = NULL, *levels = NULL,
-         *disturbed = NULL;
-    const int64_t curves = 2 * (int64_t)run->num_devices * run->most_levels;
-    yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
+    yoke_context *context = run->context;
+    const int64_t devices = run->num_devices, curves = 2 * devices * run->most_levels;
+    run_work made = {0};
+    yoke_status status = yoke_grow(context, &run->run_works, run->num_works, &run->most_works, 4, sizeof made);
     if (status != YOKE_OK) return status;
-    run->run_works = items;
-    run_work *work = &run->run_works[run->num_works];
-    memset(work, 0, sizeof *work);
-    status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(speed_model), &models);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, 4 * (int64_t)run->num_devices, sizeof(int), &counts);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_relation), &relations);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(run_scatter), &scatter);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(double), &disturbed);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(run_level_relation), &levels);
+    status = yoke_allocate(context, (int64_t)strlen(name) + 1, 1, &made.name);
+    if (status == YOKE_OK) status = yoke_allocate(context, curves, sizeof *made.models, &made.models);
+    if (status == YOKE_OK) status = yoke_allocate(context, 4 * devices, sizeof *made.learned, &made.learned);
+    if (status == YOKE_OK) status = yoke_allocate(context, devices, sizeof *made.relations, &made.relations);
+    if (status == YOKE_OK) status = yoke_allocate(context, 2 * devices, sizeof *made.scatter, &made.scatter);
+    if (status == YOKE_OK) status = yoke_allocate(context, devices, sizeof *made.disturbed, &made.disturbed);
+    if (status == YOKE_OK) status = yoke_allocate(context, curves, sizeof *made.level_relations, &made.level_relations);
+    if (status == YOKE_OK) status = yoke_allocate(context, devices, sizeof *made.limits, &made.limits);
+    if (status == YOKE_OK) status = yoke_allocate(context, devices, sizeof *made.reports, &made.reports);
     if (status != YOKE_OK) {
-        yoke_release(run->context, text);
-        yoke_release(run->context, models);
-        yoke_release(run->context, counts);
-        yoke_release(run->context, relations);
-        yoke_release(run->context, scatter);
-        yoke_release(run->context, disturbed);
+        release(run, &made);
         return status;
     }
-    work->name = strcpy(text, name);
-    work->models = models;
-    work->relations = relations;
-    work->scatter = scatter;
-    work->level_relations = levels;
-    work->disturbed = disturbed;
-    work->learned = counts;
-    work->tries = work->learned + run->num_devices;
-    work->explored = work->tries + run->num_devices;
-    work->tried_alone = work->explored + run->num_devices;
-    run->num_works++;
+    strcpy(made.name, name);
+    made.tries = made.learned + devices;
+    made.explored = made.tries + devices;
+    made.tried_alone = made.explored + devices;
+    run->run_works[run->num_works++] = made;
     return YOKE_OK;
 }
 
@@ -85,16 +87,7 @@ yoke_status yoke_run_work(yoke_run *run, const char *work, const char *const *te
 
 void run_works_clear(yoke_run *run)
 {
-    for (int64_t i = 0; i < run->num_works; i++) {
-        yoke_balancer_destroy(run->run_works[i].balancer);
-        yoke_release(run->context, run->run_works[i].name);
-        yoke_release(run->context, run->run_works[i].models);
-        yoke_release(run->context, run->run_works[i].learned);
-        yoke_release(run->context, run->run_works[i].scatter);
-        yoke_release(run->context, run->run_works[i].disturbed);
-        yoke_release(run->context, run->run_works[i].level_relations);
-        yoke_release(run->context, run->run_works[i].relations);
-    }
+    for (int64_t i = 0; i < run->num_works; i++) release(run, &run->run_works[i]);
     yoke_release(run->context, run->run_works);
 }
 

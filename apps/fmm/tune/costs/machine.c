@@ -55,11 +55,12 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     }
 }
 
-void fmm_work_threads(char text[FMM_THREADS_BYTES])
+fmm_naming fmm_naming_create(int gradient, fmm_measure measure)
 {
     const int threads = omp_get_max_threads();
-    text[0] = 0;
-    if (threads != sysconf(_SC_NPROCESSORS_ONLN)) (void)snprintf(text, FMM_THREADS_BYTES, " threads=%d", threads);
+    fmm_naming naming = {.gradient = gradient, .measure = measure};
+    if (threads != sysconf(_SC_NPROCESSORS_ONLN)) (void)snprintf(naming.threads, sizeof naming.threads, " threads=%d", threads);
+    return naming;
 }
 
 /* Nonzero: the operation takes longer with gradients, and is measured with and without them. */
@@ -68,17 +69,17 @@ static int has_gradient(fmm_operation operation)
     return (operation >= FMM_UNEVEN && operation < FMM_TABLES) || operation >= FMM_VISIT_16;
 }
 
-void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
+void fmm_work_name(const fmm_naming *naming, fmm_operation operation, int size, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {
         "sort n=%d",        "tree n=%d",        "adaptive n=%d",   "uneven n=%d",   "near n=%d",     "lone n=%d",   "single uneven n=%d",
         "single near n=%d", "single lone n=%d", "tables p=%d",     "waves p=%d",    "pair p=%d",     "sparse p=%d", "family p=%d",
         "cell p=%d",        "visit p=%d n=16",  "visit p=%d n=64", "leaf p=%d n=8", "leaf p=%d n=32"};
-    char text[FMM_WORK_BYTES / 2], threads[FMM_THREADS_BYTES];
-    fmm_work_threads(threads);
+    char text[FMM_WORK_BYTES / 2];
+    const fmm_measure measure = naming->measure;
     (void)snprintf(text, sizeof text, names[operation], size);
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s%s", text, has_gradient(operation) && !gradient ? " potential" : "",
-                   measure ? " " : "", measure ? fmm_measure_names[measure] : "", threads);
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s%s", text, has_gradient(operation) && !naming->gradient ? " potential" : "",
+                   measure ? " " : "", measure ? fmm_measure_names[measure] : "", naming->threads);
 }
 
 void fmm_operation_text(fmm_operation operation, int size, int gradient, char text[FMM_TEXT_BYTES])
@@ -116,6 +117,7 @@ yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure meas
     const char *const benchmarks[] = {fmm_bench_text, fmm_bench_cubes_text, fmm_bench_expansions_text};
     const char *const texts[] = {fmm_pairs_select()->name, threads, sources, fmm_counter_source()};
     const int num_texts = measure ? 4 : 3;
+    const fmm_naming naming = fmm_naming_create(gradient, measure);
     fmm_fingerprint(3, benchmarks, sources); /* instead of the texts, because they are long and there are many works */
     yoke_status status = YOKE_OK;
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
@@ -123,12 +125,12 @@ yoke_status fmm_machine_tell_works(yoke_run *run, int gradient, fmm_measure meas
         const int *sizes;
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) {
-            fmm_work_name(o, sizes[k], gradient, measure, name);
+            fmm_work_name(&naming, o, sizes[k], name);
             status = yoke_run_work(run, name, texts, num_texts);
         }
     }
     for (int f = 0; f < FMM_FACTOR_NUMBERS * FMM_TIMED_PARTS && !status && !measure; f++) {
-        fmm_factor_name(f / FMM_FACTOR_NUMBERS, f % FMM_FACTOR_NUMBERS, gradient, name);
+        fmm_factor_name(&naming, f / FMM_FACTOR_NUMBERS, f % FMM_FACTOR_NUMBERS, name);
         status = yoke_run_work(run, name, texts, num_texts);
     }
     return status;
@@ -198,14 +200,14 @@ fmm_orders fmm_machine_missing(const fmm_machine *machine, fmm_orders wanted, fm
 static int is_possible(double seconds) { return seconds > 1e-15 && seconds < 1e4; }
 
 /* Reads the seconds of a unit, if they are known. */
-static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_operation operation, int k, fmm_machine *m)
+static yoke_status read_unit(yoke_run *run, int64_t device, const fmm_naming *naming, fmm_operation operation, int k, fmm_machine *m)
 {
     char name[FMM_WORK_BYTES];
     const int *sizes;
     yoke_prediction known;
     (void)fmm_measured_sizes(operation, &sizes);
     const double units = (double)fmm_bench_units(operation, sizes[k]);
-    fmm_work_name(operation, sizes[k], gradient, m->measure, name);
+    fmm_work_name(naming, operation, sizes[k], name);
     yoke_status status = yoke_run_predict(run, name, device, units, NAN, 0, &known);
     if (status == YOKE_ERROR_UNAVAILABLE) return YOKE_OK;
     if (!status && (m->measure || is_possible(known.seconds / units))) m->unit[operation][k] = known.seconds / units;
@@ -215,13 +217,14 @@ static yoke_status read_unit(yoke_run *run, int64_t device, int gradient, fmm_op
 
 yoke_status fmm_machine_read(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
 {
+    const fmm_naming naming = fmm_naming_create(gradient, machine->measure);
     yoke_status status = YOKE_OK;
     for (int o = 0; o < FMM_OPERATIONS; o++) {
         const int *sizes, count = fmm_measured_sizes(o, &sizes);
-        for (int k = 0; k < count && !status; k++) status = read_unit(run, device, gradient, o, k, machine);
+        for (int k = 0; k < count && !status; k++) status = read_unit(run, device, &naming, o, k, machine);
     }
     for (int part = 0; part < FMM_TIMED_PARTS; part++)
-        machine->factor[part] = machine->measure ? (fmm_factor){.value = 1} : fmm_factor_get(run, device, part, gradient);
+        machine->factor[part] = machine->measure ? (fmm_factor){.value = 1} : fmm_factor_get(run, device, &naming, part);
     if (machine->measure) machine->disturbed = 0; /* other programs do not change counts */
     if (!status) fmm_machine_find_costs(machine);
     return status;
@@ -242,7 +245,8 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mea
 
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
 {
+    const fmm_naming naming = fmm_naming_create(gradient, FMM_MEASURE_SECONDS);
     yoke_status status = YOKE_OK;
-    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = fmm_factor_put(run, part, gradient, machine->factor[part]);
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = fmm_factor_put(run, &naming, part, machine->factor[part]);
     return status;
 }

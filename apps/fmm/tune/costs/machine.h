@@ -14,10 +14,17 @@
 #include "tune/counts/count.h"
 
 enum { FMM_WORK_BYTES = 80, FMM_THREADS_BYTES = 24 };
-/* The end of the names of works: the number of threads, unless it is that of all processors, whether this process may use them or not. */
-void fmm_work_threads(char text[FMM_THREADS_BYTES]);
+/* What the names of all works have in common. */
+typedef struct fmm_naming {
+    int gradient;
+    fmm_measure measure;
+    char threads
+        [FMM_THREADS_BYTES]; /* at the end: their number, unless it is that of all processors, whether this process may use them or not */
+} fmm_naming;
+/* The system reads a file to tell the number of processors: create one for many names. */
+fmm_naming fmm_naming_create(int gradient, fmm_measure measure);
 /* The name of the work for an operation of a size. */
-void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES]);
+void fmm_work_name(const fmm_naming *naming, fmm_operation operation, int size, char name[FMM_WORK_BYTES]);
 
 /* The sizes at which an operation is measured, ascending; returns their number.  Between them costs are interpolated. */
 int fmm_measured_sizes(fmm_operation operation, const int **sizes);

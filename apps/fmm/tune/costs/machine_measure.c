@@ -51,6 +51,7 @@ static yoke_status try_operation(void *user, int64_t device, int64_t units, int6
 static yoke_status measure(measuring *m, fmm_operation operation, int size, int brief)
 {
     char name[FMM_WORK_BYTES], text[FMM_TEXT_BYTES];
+    const fmm_naming naming = fmm_naming_create(m->options->gradient, m->options->measure);
     const int64_t units = fmm_bench_units(operation, size);
     const yoke_run_calibration of = {.work = name,
                                      .min_units = units,
@@ -65,7 +66,7 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
     m->operation = operation;
     m->size = size;
     m->least_s = INFINITY;
-    fmm_work_name(operation, size, m->options->gradient, m->options->measure, name);
+    fmm_work_name(&naming, operation, size, name);
     fmm_operation_text(operation, size, m->options->gradient, text);
     yoke_status status = m->options->progress ? m->options->progress(m->options->user, text) : YOKE_OK;
     return status ? status : yoke_run_calibrate(m->run, &of, m->accuracy);
@@ -79,11 +80,11 @@ yoke_status fmm_machine_measure_powers(yoke_context *context, yoke_run *run, con
     return status;
 }
 
-static yoke_status forget_factors(yoke_run *run, int gradient, fmm_measure measure)
+static yoke_status forget_factors(yoke_run *run, const fmm_naming *naming)
 {
     yoke_status status = YOKE_OK;
-    for (int part = 0; part < FMM_TIMED_PARTS && !status && !measure; part++)
-        status = fmm_factor_put(run, part, gradient, (fmm_factor){.value = 1});
+    for (int part = 0; part < FMM_TIMED_PARTS && !status && !naming->measure; part++)
+        status = fmm_factor_put(run, naming, part, (fmm_factor){.value = 1});
     return status;
 }
 
@@ -116,7 +117,8 @@ yoke_status fmm_machine_measure_missing(yoke_context *context, yoke_run *run, in
     yoke_status status = fmm_machine_tell_works(run, options->gradient, options->measure);
     if (!status) status = measure_missing(&m, orders, precisions, machine);
     fmm_bench_destroy(m.bench);
-    if (!status && knows_nothing) status = forget_factors(run, options->gradient, options->measure);
+    const fmm_naming naming = fmm_naming_create(options->gradient, options->measure);
+    if (!status && knows_nothing) status = forget_factors(run, &naming);
     return status ? status : fmm_machine_read(run, device, options->gradient, machine);
 }
 
@@ -133,7 +135,7 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
 typedef struct disturbed_run {
     yoke_run *run;
     int64_t device;
-    int gradient;
+    fmm_naming naming;
 } disturbed_run;
 
 /* Seconds of calls that were measured again; 0: not measured again. */
@@ -145,7 +147,7 @@ static yoke_status measure_if_disturbed(measuring *m, const disturbed_run *r, fm
 {
     char name[FMM_WORK_BYTES];
     yoke_prediction known;
-    fmm_work_name(operation, size, r->gradient, FMM_MEASURE_SECONDS, name);
+    fmm_work_name(&r->naming, operation, size, name);
     yoke_status status = yoke_run_predict(r->run, name, r->device, (double)fmm_bench_units(operation, size), NAN, 0, &known);
     if (status == YOKE_ERROR_UNAVAILABLE) return YOKE_OK;
     if (status || !(known.disturbed > 0)) return status;
@@ -183,17 +185,17 @@ static yoke_status put_again(const disturbed_run *r, again seconds)
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) {
             if (!(seconds[o][k] > 0)) continue;
-            fmm_work_name(o, sizes[k], r->gradient, FMM_MEASURE_SECONDS, name);
+            fmm_work_name(&r->naming, o, sizes[k], name);
             status = fmm_number_put(r->run, name, fmm_bench_units(o, sizes[k]), seconds[o][k]);
         }
     }
-    return status ? status : forget_factors(r->run, r->gradient, FMM_MEASURE_SECONDS);
+    return status ? status : forget_factors(r->run, &r->naming);
 }
 
 yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                       fmm_machine *machine)
 {
-    const disturbed_run r = {.run = run, .device = device, .gradient = options->gradient};
+    const disturbed_run r = {.run = run, .device = device, .naming = fmm_naming_create(options->gradient, FMM_MEASURE_SECONDS)};
     again seconds = {{0}};
     int disturbed = 0;
     yoke_status status = fmm_machine_tell_works(run, options->gradient, FMM_MEASURE_SECONDS);
