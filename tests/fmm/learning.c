@@ -45,11 +45,12 @@ static void disturbed_runs_do_not_change_what_is_predicted(void **state)
     for (int k = 0; k < 4; k++) assert_true(fmm_factor_learn(factor, bad[k], 0).runs == factor.runs);
 }
 
-/* Of runs that all took longer the least counts, of those that took less the most; one of the other kind ends the former, not the latter. */
+/* Of runs that all took longer the least counts, of those that took less the most; one of the other kind ends the former, and outweighs one of the
+ * latter. */
 static void what_runs_have_in_common_is_learned(void **state)
 {
     (void)state;
-    static const double longer[] = {1.3, 1.07, 0.9, 1.5, 1.4, 1.3, 1.25}, less[] = {0.7, 0.8, 0.6, 1.5, 0.75, 0.7};
+    static const double longer[] = {1.3, 1.07, 0.9, 1.5, 1.4, 1.3, 1.25}, less[] = {0.7, 0.8, 0.6, 1.5, 0.75, 0.7, 0.7};
     fmm_factor factor = {.value = 1};
     for (int r = 0; r < 2; r++) factor = fmm_factor_learn(factor, longer[r], 0);
     assert_int_equal(factor.alike, 2);
@@ -59,9 +60,14 @@ static void what_runs_have_in_common_is_learned(void **state)
     for (int r = 0; r < FMM_ALIKE_RUNS; r++) factor = fmm_factor_learn(factor, longer[r < 2 ? r : r + 1], 0);
     assert_near_part(factor.value, 1.07, 1e-12);
     factor = (fmm_factor){.value = 1};
-    for (int r = 0; r < 6; r++) factor = fmm_factor_learn(factor, less[r], 0);
+    for (int r = 0; r < 7; r++) factor = fmm_factor_learn(factor, less[r], 0);
     assert_near_part(factor.value, 0.8, 1e-12);
     assert_int_equal(factor.alike, 0);
+    factor.value = 0.45; /* far too low: longer runs count, although one run took less before */
+    factor = fmm_factor_learn(factor, 0.4, 0);
+    assert_int_equal(factor.alike, -1);
+    for (int r = 0; r < 25; r++) factor = fmm_factor_learn(factor, 1, 0);
+    assert_near_part(factor.value, 1, 1e-12);
 }
 
 /* Costs that are a tenth too high, and known to have been disturbed: three runs show it. */

@@ -11,7 +11,10 @@ fmm_factor fmm_factor_learn(fmm_factor known, double ratio, int disturbed)
     fmm_factor now = known;
     const int side = (ratio > known.value) - (ratio < known.value);
     now.runs++;
-    if (side >= 0 && known.alike < 0) return now;
+    if (side >= 0 && known.alike < 0) {
+        now.alike++;
+        return now;
+    }
     if (side < 0 && disturbed) {
         now.value = limit(sqrt(known.value * ratio));
         now.alike = 0;
