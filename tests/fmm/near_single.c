@@ -200,7 +200,8 @@ static double assert_estimated(const fmm_particles *p, tree_words tree, int grad
     const double potential_most = ldexp(potential, exponent - length), force_most = ldexp(force, 2 * (exponent - length));
     if (!(d.potential <= potential_most)) fail_msg("potentials: %g, at most %g", d.potential, potential_most);
     if (gradient && !(d.force <= force_most)) fail_msg("forces: %g, at most %g", d.force, force_most);
-    assert_true(d.potential < 1e-5 * d.potential_size && (!gradient || d.force < 1e-5 * d.force_size));
+    const double part = tree.depth || tree.capacity ? 1e-5 : 1e-4; /* particles that are near each other are far from the centre of all */
+    assert_true(d.potential < part * d.potential_size && (!gradient || d.force < part * d.force_size));
     fmm_particles_destroy(scaled);
     fmm_field_destroy(should);
     fmm_field_destroy(is);
@@ -211,7 +212,7 @@ static double assert_estimated(const fmm_particles *p, tree_words tree, int grad
 static void errors_are_below_their_estimates(void **state)
 {
     (void)state;
-    static const tree_words trees[] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {0, 20}, {0, 70}, {0, 300}};
+    static const tree_words trees[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {0, 20}, {0, 70}, {0, 300}};
     static const enum cloud clouds[] = {UNIFORM, CLUSTERED, LINE, PLANE, SPIRAL, TWO_CLUSTERS, SHELLS};
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++)
         for (size_t c = 0; c < sizeof clouds / sizeof *clouds; c++) {

@@ -397,6 +397,27 @@ static void each_stage_is_told_and_can_be_the_last(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Trees are predicted in single precision, with or without a far field, and so they run. */
+static void all_pairs_are_summed_in_the_precision_that_was_predicted(void **state)
+{
+    (void)state;
+    static const enum cloud clouds[] = {UNIFORM, TWO_CLUSTERS, LINE};
+    for (int k = 0; k < 6; k++) {
+        fmm_solver_options options = usual();
+        options.request.error = k % 2 ? 1e-3 : 1e-6;
+        options.depth = 0;
+        options.predict = true;
+        fmm_particles *p = charged(clouds[k / 2], COUNT);
+        fmm_solver *solver = made(options);
+        const fmm_solution found = solved(solver, p, FMM_NEW_PLACES, NULL);
+        assert_true(found.depth == 0 && found.single == (k % 2));
+        assert_true(found.sample.potential <= 0.1 * options.request.error && found.sample.force <= 0.1 * options.request.error);
+        assert_true(found.predicted_potential > 0 && found.predicted_potential <= (k % 2 ? 1e-4 : 1e-12));
+        fmm_solver_destroy(solver);
+        fmm_particles_destroy(p);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_sequence_keeps_tree_and_order),
     cmocka_unit_test(the_method_has_the_pairs_that_were_counted_for_its_tree),
@@ -406,6 +427,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_confirmed_order_is_kept_with_another_tree),
     cmocka_unit_test(an_order_that_is_asked_for_is_that_of_a_new_solver),
     cmocka_unit_test(refused_particles_leave_the_choice_as_it_is),
+    cmocka_unit_test(all_pairs_are_summed_in_the_precision_that_was_predicted),
     cmocka_unit_test(an_order_is_raised_until_the_sample_says_that_it_does),
     cmocka_unit_test(an_order_is_not_raised_if_that_does_not_reduce_the_error),
     cmocka_unit_test(each_stage_is_told_and_can_be_the_last),

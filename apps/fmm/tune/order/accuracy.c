@@ -404,15 +404,31 @@ bool fmm_accuracy_is_single(const fmm_accuracy *a, const fmm_request *request)
     return fmm_request_may_be_single(request) && adds <= part * request->error;
 }
 
-/* Estimates the error of single precision at SAMPLES particles. */
+/* Estimates the error of single precision at some particles.  Where all pairs are near, each particle has many pairs, and few particles
+ * represent the others. */
 static void estimate_single(const search *s, fmm_accuracy *a)
 {
-    enum { SAMPLES = 64 };
+    enum { SAMPLES = 64, OF_ALL_PAIRS = 16 };
     a->single_potential = a->single_force = NAN;
     if (!fmm_request_may_be_single(s->request)) return;
-    fmm_near_rounding(s->method, SAMPLES, &a->single_potential, &a->single_force);
+    fmm_near_rounding(s->method, has_far_field(s) ? SAMPLES : OF_ALL_PAIRS, &a->single_potential, &a->single_force);
     a->single_potential /= s->norms.potential;
     a->single_force /= s->norms.force;
+}
+
+/* Errors where all pairs are near: those of rounding. */
+static fmm_accuracy of_all_pairs(search *s)
+{
+    static const fmm_tail none = {0};
+    fmm_accuracy a = accuracy_of(s, 0, &none, 0);
+    estimate_single(s, &a);
+    if (!fmm_accuracy_is_single(&a, s->request)) return a;
+    const double in_double = s->rounding, in_single = a.single_potential, of_forces = a.single_force;
+    s->rounding = hypot(in_double, in_single);
+    a = accuracy_of(s, 0, &none, 0);
+    a.potential_rounding = in_double, a.single_potential = in_single;
+    a.force = a.single_force = of_forces;
+    return a;
 }
 
 yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy)
@@ -434,7 +450,7 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     if (CERTAINTY * s.rounding > request->error) return refuse_rounding(&s);
     int order = 0;
     if (!has_far_field(&s)) {
-        *accuracy = (fmm_accuracy){.potential = s.rounding, .potential_rounding = s.rounding, .single_potential = NAN, .single_force = NAN};
+        *accuracy = of_all_pairs(&s);
         return YOKE_OK;
     }
     status = find_order(&s, &order);
