@@ -193,7 +193,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .columns = fmm_explain_columns,
         .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
                    "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
-                   ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
+                   ".csv (the same with commas), .xyz, .extxyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
                    "(H5MD), .vtu (results for ParaView). - is standard input, as .txt.\n"
                    "Results have the columns x y z q potential fx fy fz (gx gy gz) in the input's order.\n"
                    "With --error 3e-5 or above, near pairs are summed in single precision if this adds at most a tenth of this error.\n"

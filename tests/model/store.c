@@ -274,6 +274,18 @@ static void what_a_killed_program_left_is_removed(void **state)
     assert_int_equal(access(left, F_OK), -1);
 }
 
+/* Standard output cannot be read, nor a directory. */
+static void a_store_is_a_file(void **state)
+{
+    fixture *f = *state;
+    const char *const paths[] = {YOKE_FILE_STANDARD_OUTPUT, f->directory};
+    for (int k = 0; k < 2; k++) {
+        yoke_store *store = NULL;
+        assert_int_equal(yoke_store_open(f->context, paths[k], MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+        assert_non_null(strstr(yoke_last_error(f->context), "a store is a regular file"));
+    }
+}
+
 static void the_default_path_follows_the_environment(void **state)
 {
     fixture *f = *state;
@@ -353,6 +365,7 @@ static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bi
                                           TEST(a_store_that_cannot_be_written_leaves_the_old_one),
                                           TEST(links_stay_links),
                                           TEST(what_a_killed_program_left_is_removed),
+                                          TEST(a_store_is_a_file),
                                           TEST(the_default_path_follows_the_environment),
                                           TEST(this_machine_has_one_fingerprint),
                                           TEST(no_failing_allocation_is_missed)};

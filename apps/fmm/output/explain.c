@@ -9,8 +9,8 @@
 const app_column fmm_explain_columns[] = {
     {"tree", "depth or cells along each side of a uniform one, or most particles in a leaf of an adaptive one; * the chosen one"},
     {"order", "of the expansions"},
-    {"near pairs", "of particles that are summed directly"},
-    {"far pairs", "of cells whose expansions are translated"},
+    {"near pairs", "ordered pairs of particles that are summed directly"},
+    {"far pairs", "ordered pairs of cells whose expansions are translated"},
     {"tree s", "predicted: sorting particles, lists of near leaves, tables (tree G, ...: 10^9 instructions or cycles)"},
     {"near s", "predicted: sums over near pairs"},
     {"far s", "predicted: all operations on expansions"},

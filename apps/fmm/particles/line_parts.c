@@ -110,6 +110,5 @@ yoke_status fmm_line_parts_read(fmm_line_parts *parts, fmm_line_reader *read, vo
     /* Again in sequence from the first error on, for its message. */
     yoke_status status = YOKE_OK;
     for (int64_t k = first; k < parts->count && !status; k++) status = read_part(parts, lines, &parts->part[k], read, user);
-    if (!status) lines->next.at = parts->part[parts->count - 1].end;
     return status;
 }

@@ -34,8 +34,7 @@ void fmm_line_parts_release(fmm_line_parts *parts);
  */
 typedef yoke_status fmm_line_reader(const fmm_lines *lines, fmm_line_part *part, char *line, int64_t i, void *user);
 
-/* Reads all wanted lines.  If `read` fails, the error is that of the first line for which it does.  Afterwards the file is at its end of the
- * parts.  Errors: those of `read`, MEMORY. */
+/* Reads all wanted lines.  If `read` fails, the error is that of the first line for which it does.  Errors: those of `read`, MEMORY. */
 yoke_status fmm_line_parts_read(fmm_line_parts *parts, fmm_line_reader *read, void *user);
 
 #endif

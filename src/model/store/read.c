@@ -255,6 +255,7 @@ yoke_status store_read(yoke_store *store)
     struct stat found;
     json_t *root = NULL;
     yoke_json_reader reader = {.context = store->context, .file = store->path};
+    if (strcmp(store->path, YOKE_FILE_STANDARD_OUTPUT) == 0) return yoke_json_fail(&reader, "a store is a regular file; name another one");
     if (stat(store->path, &found) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) return YOKE_OK;
         return yoke_json_fail(&reader, "the store cannot be read: %s", strerror(errno));
