@@ -88,7 +88,8 @@ static void take_chosen(fmm_solver *s)
 
 bool fmm_solver_may_be_single(const fmm_solver *s, const fmm_particles *particles)
 {
-    return fmm_chooses_order(s) && !s->options.devices && particles->softening == 0 && fmm_request_may_be_single(&s->options.request);
+    return particles->count >= FMM_FEW_PARTICLES && fmm_chooses_order(s) && !s->options.devices && particles->softening == 0 &&
+           fmm_request_may_be_single(&s->options.request);
 }
 
 bool fmm_solver_is_single(const fmm_solver *s, const fmm_particles *particles)
