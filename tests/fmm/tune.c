@@ -355,13 +355,12 @@ static double batches_of(const fmm_analysis *a, int depth)
 {
     fmm_operations of;
     const int64_t one = 1;
-    double batches = 0, cells = 0;
+    double batches = 0;
     assert_int_equal(fmm_tree_divide(a->tree, depth, 0), YOKE_OK);
     assert_int_equal(fmm_count_operations(a->tree, 0, 1, &one, &of), YOKE_OK);
-    for (int l = 2; l <= depth; l++) cells += (double)a->cells[l].leaves;
     for (int l = 2; l <= depth; l++)
-        batches += fmm_method_batches((double)a->cells[l].leaves, fmm_method_group(cells),
-                                      2 * (double)(a->counts[l].far - a->counts[l - 1].far), of.level[l].directions);
+        batches +=
+            fmm_method_batches((double)a->cells[l].leaves, 2 * (double)(a->counts[l].far - a->counts[l - 1].far), of.level[l].directions);
     return batches;
 }
 

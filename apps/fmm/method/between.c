@@ -72,16 +72,9 @@ static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_wor
     return pairs;
 }
 
-int fmm_method_group(double cells)
+double fmm_method_batches(double cells, double pairs, int directions)
 {
-    enum { GROUPS = 2, LEAST = 16 }; /* for each thread, so that all of them end at about the same time; cells of a group */
-    const double some = floor(cells / (GROUPS * omp_get_max_threads()));
-    return some < LEAST ? LEAST : some < FMM_MAX_TARGETS ? (int)some : FMM_MAX_TARGETS;
-}
-
-double fmm_method_batches(double cells, int group, double pairs, int directions)
-{
-    const double most = ceil(cells / group) * directions;
+    const double most = ceil(cells / FMM_MAX_TARGETS) * directions;
     return most > 0 ? most * (1 - exp(-pairs / most)) : 0;
 }
 

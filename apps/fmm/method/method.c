@@ -94,27 +94,19 @@ static void destroy_operators(fmm_method *m)
     m->order = 0;
 }
 
-/* The end of the group that begins with cell `first` of a level: it consists of as many whole families as fit into `most` cells. */
-static int32_t end_of_group(const fmm_level *above, const fmm_level *cells, int32_t first, int most)
+/* The end of the group that begins with cell `first` of a level: it consists of as many whole families as fit into FMM_MAX_TARGETS
+ * cells. */
+static int32_t end_of_group(const fmm_level *above, const fmm_level *cells, int32_t first)
 {
-    int64_t limit = (int64_t)first + most;
+    int64_t limit = (int64_t)first + FMM_MAX_TARGETS;
     if (limit >= cells->count) return (int32_t)cells->count;
     return above->child[cells->parent[limit]]; /* the beginning of the first family that does not fit */
-}
-
-/* The number of cells that have expansions. */
-static int64_t expanded_cells(const fmm_method *m)
-{
-    int64_t cells = 0;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++) cells += m->tree->level[l].count;
-    return cells;
 }
 
 /* The size of groups is limited by the number of children, not of parents: parents have one to eight, and in adaptive trees many cells
  * have none. */
 static yoke_status create_groups(fmm_method *m)
 {
-    const int most = fmm_method_group((double)expanded_cells(m));
     yoke_status status = YOKE_OK;
     int64_t room = 0;
     m->groups = 0;
@@ -122,7 +114,7 @@ static yoke_status create_groups(fmm_method *m)
         const fmm_level *above = &m->tree->level[l - 1], *cells = &m->tree->level[l];
         m->first_group[l] = m->groups;
         for (int32_t first = 0, last; first < cells->count && !status; first = last) {
-            last = end_of_group(above, cells, first, most);
+            last = end_of_group(above, cells, first);
             status = yoke_grow(m->context, &m->group, m->groups, &room, 64, sizeof *m->group);
             if (!status) m->group[m->groups++] = (fmm_siblings){l, first, last, cells->particle[first]};
         }
@@ -132,6 +124,14 @@ static yoke_status create_groups(fmm_method *m)
     yoke_release(m->context, m->group);
     m->group = NULL;
     return status;
+}
+
+/* The number of cells that have expansions. */
+static int64_t expanded_cells(const fmm_method *m)
+{
+    int64_t cells = 0;
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++) cells += m->tree->level[l].count;
+    return cells;
 }
 
 static void get_expansions(fmm_method *m, double *const *expansions, int64_t stride)

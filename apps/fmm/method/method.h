@@ -154,18 +154,11 @@ typedef struct fmm_method_pairs {
 fmm_method_pairs fmm_method_count(const fmm_method *method);
 
 /*
- * The largest number of successive cells of a level that are translated together, in a tree with `cells` cells with expansions: whole
- * families, up to FMM_MAX_TARGETS cells (lists.h).  If there are few cells for the number of threads, groups are smaller.  Results do not
- * depend on it.
+ * Estimates the number of batches of M2L by rotations on a level with `cells` cells, `pairs` ordered pairs and `directions` directions of
+ * these.  A batch has a direction and the opposite one, which count once (at most FMM_FAR_DIRECTIONS, lists.h), and up to 128 successive
+ * cells.  If there are few pairs, some batches are empty by chance.
  */
-int fmm_method_group(double cells);
-
-/*
- * Estimates the number of batches of M2L by rotations on a level with `cells` cells in groups of `group`, `pairs` ordered pairs and
- * `directions` directions of these.  A batch has a direction and the opposite one, which count once (at most FMM_FAR_DIRECTIONS, lists.h),
- * and the cells of a group.  If there are few pairs, some batches are empty by chance.
- */
-double fmm_method_batches(double cells, int group, double pairs, int directions);
+double fmm_method_batches(double cells, double pairs, int directions);
 
 /* The number of particles up to which a cell of W and X takes no more time by direct sums than by expansions of this order. */
 int64_t fmm_method_direct(int order, int gradient);

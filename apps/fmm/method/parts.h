@@ -89,7 +89,7 @@ struct fmm_method {
     int64_t stride, local_stride;         /* doubles from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on, which owns the memory of all levels */
     double *local[FMM_MAX_DEPTH + 1];     /* [cells of level][local_stride] */
-    /* Groups of whole families of a level (fmm_method_group), which are translated together; the deepest levels are first. */
+    /* Groups of whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; the deepest levels are first. */
     int64_t groups;
     fmm_siblings *group;
     int64_t first_group[FMM_MAX_DEPTH + 1]; /* those of level l are first_group[l] ... first_group[l - 1] - 1 */

@@ -31,11 +31,11 @@ typedef struct far_level {
     int directions;
 } far_level;
 
-/* Time of lists and M2L of a level by rotations, with groups of `group` cells. */
-static double translations_of(const fmm_machine *machine, int order, int group, const far_level *level)
+/* Time of lists and M2L of a level by rotations. */
+static double translations_of(const fmm_machine *machine, int order, const far_level *level)
 {
     const double pairs = level->targets_and_sources;
-    return pairs * machine->pair[order] + fmm_method_batches(level->cells, group, pairs, level->directions) * machine->batch[order];
+    return pairs * machine->pair[order] + fmm_method_batches(level->cells, pairs, level->directions) * machine->batch[order];
 }
 
 int fmm_set_of(const fmm_machine *machine, int order)
@@ -59,13 +59,12 @@ static double wave_choice_of(const fmm_machine *machine, int set, int levels)
  */
 static double between_of(const fmm_machine *machine, int depth, const far_level *level, const int *order, uint64_t *waves)
 {
-    double rotations_s = 0, saved_s = 0, cells = 0;
+    double rotations_s = 0, saved_s = 0;
     int highest = 0, levels = 0;
     *waves = 0;
-    for (int l = 2; l <= depth; l++) cells += level[l].cells;
     for (int l = 2; l <= depth; l++) {
         const int set = fmm_set_of(machine, order[l]);
-        const double by_rotations = translations_of(machine, order[l], fmm_method_group(cells), &level[l]);
+        const double by_rotations = translations_of(machine, order[l], &level[l]);
         const double by_waves = level[l].parents * machine->family[set];
         rotations_s += by_rotations;
         if (!set || by_waves >= by_rotations) continue;

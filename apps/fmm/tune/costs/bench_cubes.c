@@ -181,27 +181,15 @@ static double full_pairs(int level)
     return around * around * around - near * near * near;
 }
 
-static double cells_at(fmm_cube of, int level) { return of.surface ? (double)fmm_surface_count(level).cells : ldexp(1, 3 * level); }
-
-/* Estimates the number of batches of a level.  Those of a surface are counted for the largest groups, and are in proportion to the estimate
- * for smaller ones. */
-static double batches_at(fmm_cube of, int level, int group, double pairs)
-{
-    const double estimate = fmm_method_batches(cells_at(of, level), group, pairs, FMM_FAR_DIRECTIONS);
-    if (!of.surface) return estimate;
-    return (double)fmm_surface_count(level).batches * estimate /
-           fmm_method_batches(cells_at(of, level), FMM_MAX_TARGETS, pairs, FMM_FAR_DIRECTIONS);
-}
-
 /* Number of these pairs on all levels.  *batches: number of their batches; NULL is allowed. */
 static double pairs_of(fmm_cube of, double *batches)
 {
-    double pairs = 0, sum = 0, cells = 0;
-    for (int l = 2; l <= of.depth; l++) cells += cells_at(of, l);
+    double pairs = 0, sum = 0;
     for (int l = 2; l <= of.depth; l++) {
-        const double far = of.surface ? (double)fmm_surface_count(l).pairs : full_pairs(l);
+        const fmm_surface_counts cut = fmm_surface_count(l);
+        const double cells = of.surface ? (double)cut.cells : ldexp(1, 3 * l), far = of.surface ? (double)cut.pairs : full_pairs(l);
         pairs += far;
-        sum += batches_at(of, l, fmm_method_group(cells), far);
+        sum += of.surface ? (double)cut.batches : fmm_method_batches(cells, far, FMM_FAR_DIRECTIONS);
     }
     if (batches) *batches = sum;
     return pairs;

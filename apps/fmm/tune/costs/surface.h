@@ -14,8 +14,7 @@ enum { FMM_MAX_SURFACE_LEVEL = 7 };
  */
 int fmm_surface_cuts(int level, const int64_t at[3]);
 
-/* The number of these cells, of their ordered far pairs, and of the batches of these pairs in M2L by rotations (fmm_method_batches) with
- * groups of FMM_MAX_TARGETS cells. */
+/* The number of these cells, of their ordered far pairs, and of the batches of these pairs in M2L by rotations (fmm_method_batches). */
 typedef struct fmm_surface_counts {
     int64_t cells, pairs, batches;
 } fmm_surface_counts;

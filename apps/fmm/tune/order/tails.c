@@ -7,7 +7,7 @@
 #include "tree/lists.h"
 #include "tune/order/draw.h"
 
-enum { TARGETS = 16 }; /* most cells that a thread processes together, so that several translations have the same direction */
+enum { TARGETS = 16 }; /* cells that a thread processes together, so that several translations have the same direction */
 
 typedef struct survey {
     const fmm_expanded *expanded;
@@ -306,19 +306,10 @@ static yoke_status bench_create(const survey *s, bench *b)
     return status;
 }
 
-/* The number of cells that a thread processes together, so that all threads have the same number of cells. */
-static int targets_of(const fmm_survey_options *o, int threads)
-{
-    enum { LEAST = 4 };
-    if (o->waves) return 1; /* waves of different cells share no work, and take longer */
-    const int turns = (o->draws + threads * TARGETS - 1) / (threads * TARGETS), parts = threads * turns;
-    const int targets = (o->draws + parts - 1) / parts;
-    return targets < LEAST ? LEAST : targets;
-}
-
 static yoke_status survey_all(const survey *s)
 {
-    const int threads = omp_get_max_threads(), draws = s->options->draws, together = targets_of(s->options, threads);
+    const int threads = omp_get_max_threads(), draws = s->options->draws;
+    const int together = s->options->waves ? 1 : TARGETS; /* waves of different cells share no work, and take longer */
     bench *benches = NULL;
     yoke_status status = yoke_allocate(s->tree->context, threads, sizeof *benches, &benches);
     for (int t = 0; t < threads && !status; t++) status = bench_create(s, &benches[t]);
